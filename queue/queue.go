@@ -1,0 +1,221 @@
+// Package queue keeps deferred actions, sessions, attempts, findings and
+// decisions in one bbolt file per repository.
+//
+// Buckets (all values JSON with schema: 1):
+//
+//	deferred_actions   id (16-byte UUIDv7)          -> Action
+//	action_numbers     number (8-byte big endian)   -> id
+//	action_calls       session NUL tool_use_id      -> id
+//	sessions           id (16-byte UUIDv7)          -> Session
+//	attempts           session id + attempt id      -> Attempt
+//	findings           id (16-byte UUIDv7)          -> Finding
+//	stories            file NUL story id            -> StoryState
+//	meta               schema, ...
+//
+// It holds no file open between operations: each takes the side lock
+// (queue.db.lock), opens, runs one transaction and closes, so that report and
+// approve work while a run goes on. The one invariant: an action once stored
+// is never lost and never doubled, whatever dies when.
+package queue
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/seed-b23e517c/loop/policy"
+)
+
+// Schema is the version of every stored and exported value.
+const Schema = 1
+
+// Status is where an action stands.
+type Status string
+
+// The statuses of an action.
+const (
+	Pending    Status = "pending"
+	Approved   Status = "approved"
+	Replaying  Status = "replaying"
+	Replayed   Status = "replayed"
+	Failed     Status = "failed"
+	Unknown    Status = "unknown" // died while replaying
+	Rejected   Status = "rejected"
+	Superseded Status = "superseded"
+)
+
+// FoundBy says who saw the action first.
+type FoundBy string
+
+// Who finds actions.
+const (
+	ByHook FoundBy = "hook"
+	ByScan FoundBy = "scan"
+)
+
+// Action is one entry of the deferred-action queue.
+type Action struct {
+	Schema     int             `json:"schema"`
+	ID         string          `json:"id"`     // UUIDv7
+	Number     uint64          `json:"number"` // short number for people, unique in this queue
+	Kind       string          `json:"kind"`   // "call"
+	Session    string          `json:"session"`
+	Story      string          `json:"story"` // story id
+	StoryTitle string          `json:"story_title,omitempty"`
+	Attempt    string          `json:"attempt"`
+	Tool       string          `json:"tool"`
+	ToolUseID  string          `json:"tool_use_id,omitempty"`
+	Agent      string          `json:"agent,omitempty"` // "" = main agent
+	Input      json.RawMessage `json:"input,omitempty"` // the exact bytes of the tool input
+	Command    string          `json:"command"`         // command line, or the call as one line
+	Cwd        string          `json:"cwd,omitempty"`
+	GitHead    string          `json:"git_head,omitempty"`
+	GitBranch  string          `json:"git_branch,omitempty"`
+	Rules      []string        `json:"rules"`
+	Why        string          `json:"why,omitempty"` // the gravest rule's sentence
+	Tier       policy.Tier     `json:"tier"`
+	Evidence   policy.Evidence `json:"evidence"`
+	Opaque     bool            `json:"opaque,omitempty"`
+	Transcript string          `json:"transcript,omitempty"` // path of the transcript file
+	Line       int             `json:"line,omitempty"`       // line number in it
+	Excerpt    string          `json:"excerpt,omitempty"`
+	DetectedAt time.Time       `json:"detected_at"`
+	FoundBy    FoundBy         `json:"found_by"`
+	Outcome    string          `json:"outcome,omitempty"` // of an executed one: ok, failed, unknown
+	RelatedTo  string          `json:"related_to,omitempty"`
+	Repeats    int             `json:"repeats,omitempty"` // further calls with the same tool and input in the same story
+	Status     Status          `json:"status"`
+	Decisions  []Decision      `json:"decisions,omitempty"`
+	Replay     *Replay         `json:"replay,omitempty"`
+}
+
+// Decision is what a person did with an action.
+type Decision struct {
+	Verb   string    `json:"verb"` // approve, reject
+	Who    string    `json:"who"`
+	When   time.Time `json:"when"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// Replay is the outcome of running an action by hand.
+type Replay struct {
+	Started  time.Time     `json:"started"`
+	Duration time.Duration `json:"duration_ns"`
+	ExitCode int           `json:"exit_code"`
+	Output   string        `json:"output"` // last 64 KiB, stdout and stderr as they came
+	Cut      bool          `json:"cut,omitempty"`
+	Error    string        `json:"error,omitempty"`
+}
+
+// Outcome is how an attempt, or a story, ended.
+type Outcome string
+
+// The outcomes of an attempt.
+const (
+	Done          Outcome = "done"            // ended well, and every gate passed
+	Unproven      Outcome = "unproven"        // ended well, no gate configured
+	GateFailed    Outcome = "gate-failed"     // ended well, a gate did not pass
+	AgentFailed   Outcome = "failed"          // the agent or client ended with an error
+	Limit         Outcome = "limit"           // usage limit
+	Hung          Outcome = "hung"            // silence or wall limit
+	Interrupted   Outcome = "interrupted"     // Ctrl-C, or loop itself died
+	Auth          Outcome = "auth"            // not logged in, key refused
+	CouldNotStart Outcome = "could-not-start" // no claude, bad flags
+	Unguarded     Outcome = "unguarded"       // hooks not live
+)
+
+// Passed reports whether the story's flag is set by this outcome.
+func (o Outcome) Passed() bool { return o == Done || o == Unproven }
+
+// Session is one `loop run`.
+type Session struct {
+	Schema     int       `json:"schema"`
+	ID         string    `json:"id"`
+	Started    time.Time `json:"started"`
+	Ended      time.Time `json:"ended,omitzero"`
+	Level      string    `json:"level"`
+	StoryFile  string    `json:"story_file"`
+	Dir        string    `json:"dir"` // repository root
+	Pid        int       `json:"pid"`
+	PidStart   string    `json:"pid_start,omitempty"` // start time of the process, as the system gives it
+	BootID     string    `json:"boot_id,omitempty"`
+	Client     string    `json:"client,omitempty"` // version of the client
+	Stopped    string    `json:"stopped,omitempty"` // why it stopped early, for a person; "" = it did not
+	StopKind   Outcome   `json:"stop_kind,omitempty"`
+	ResetsAt   time.Time `json:"resets_at,omitzero"` // when a limit resets
+	ExitCode   int       `json:"exit_code"`
+	ConfigHash string    `json:"config_hash,omitempty"`
+	StoryOrder []string  `json:"story_order"` // ids, as planned
+}
+
+// Attempt is one `claude --print` process working on one story.
+type Attempt struct {
+	Schema     int            `json:"schema"`
+	ID         string         `json:"id"` // UUIDv7, also the client's session id
+	Session    string         `json:"session"`
+	Story      string         `json:"story"`
+	StoryTitle string         `json:"story_title"`
+	StoryHash  string         `json:"story_hash"`
+	Number     int            `json:"number"` // 1 = first attempt at this story in this session
+	Dir        string         `json:"dir"`    // folder of prompt, transcript, stderr
+	Started    time.Time      `json:"started"`
+	Ended      time.Time      `json:"ended,omitzero"` // zero = no end record
+	ChildPid   int            `json:"child_pid,omitempty"`
+	ChildStart string         `json:"child_start,omitempty"`
+	Outcome    Outcome        `json:"outcome,omitempty"`
+	Reason     string         `json:"reason,omitempty"` // one sentence for a person
+	Model      string         `json:"model,omitempty"`
+	CostUSD    float64        `json:"cost_usd"`
+	Tokens     int64          `json:"tokens"`
+	Turns      int            `json:"turns"`
+	Calls      int            `json:"calls"`
+	Denied     int            `json:"denied"`
+	Gates      []Gate         `json:"gates,omitempty"`
+	FinalText  string         `json:"final_text,omitempty"` // what the agent said at the end, capped
+	Memory     []MemoryChange `json:"memory,omitempty"`
+	SharedRuns int            `json:"shared_runs,omitempty"` // calls of tier shared that ran
+	Shared     []string       `json:"shared,omitempty"`      // their command lines, first 20
+	HeadBefore string         `json:"head_before,omitempty"`
+	HeadAfter  string         `json:"head_after,omitempty"`
+	Scanned    bool           `json:"scanned"`
+	ScanNote   string         `json:"scan_note,omitempty"` // what the scan could not read
+	Recovered  bool           `json:"recovered,omitempty"` // ended by a later run, because loop died
+}
+
+// Gate is one run of a gate.
+type Gate struct {
+	Command  string        `json:"command"`
+	Passed   bool          `json:"passed"`
+	ExitCode int           `json:"exit_code"`
+	Duration time.Duration `json:"duration_ns"`
+	Output   string        `json:"output,omitempty"` // last 16 KiB
+	Error    string        `json:"error,omitempty"`  // timed out, could not start
+}
+
+// MemoryChange is what an attempt did to a memory file.
+type MemoryChange struct {
+	File string `json:"file"`
+	Diff string `json:"diff"` // unified
+}
+
+// Finding is something the report must show that is not an action.
+type Finding struct {
+	Schema  int       `json:"schema"`
+	ID      string    `json:"id"`
+	Session string    `json:"session"`
+	Story   string    `json:"story,omitempty"`
+	Attempt string    `json:"attempt,omitempty"`
+	Kind    string    `json:"kind"` // claim, unguarded, tampered, recovered, scan-gap, leftover, escaped
+	Text    string    `json:"text"` // for a person; may quote hostile text
+	When    time.Time `json:"when"`
+}
+
+// StoryState is what loop knows of a story, apart from the story file.
+type StoryState struct {
+	Schema  int       `json:"schema"`
+	File    string    `json:"file"`
+	Story   string    `json:"story"`
+	Hash    string    `json:"hash"` // of its text; another text is another story
+	Outcome Outcome   `json:"outcome"`
+	Session string    `json:"session"`
+	When    time.Time `json:"when"`
+}

@@ -1,0 +1,136 @@
+// Package transcript decodes what a coding agent wrote: the stream-json of
+// `claude --print`, the client's on-disk session files, and plain text.
+//
+// It is tolerant: a broken, torn or unknown line never stops it, and what
+// could not be read is counted. Memory is bounded whatever the size of a
+// line. It judges nothing.
+package transcript
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Kind is the kind of one event.
+type Kind uint8
+
+// The kinds of events.
+const (
+	KindOther     Kind = iota // a record we know no use for
+	KindInit                  // system/init
+	KindText                  // text the assistant wrote
+	KindThinking              // the assistant's thinking
+	KindPrompt                // a user turn that is text: the prompt, a synthetic continuation
+	KindCall                  // a tool_use block
+	KindResult                // a tool_result block
+	KindFinal                 // the result record at the end of a turn
+	KindRateLimit             // rate_limit_event
+	KindHook                  // system/hook_started, hook_response
+	KindVCS                   // system/vcs_state_changed, code_change_published
+	KindRetry                 // system/api_retry
+	KindTask                  // system/task_* and background_tasks_changed
+	KindPlain                 // a line that is not JSON (plain log, torn line)
+	KindOversize              // a line over the cap: Text holds its first part only
+)
+
+// Event is one thing that happened. One record may give several events.
+type Event struct {
+	Kind      Kind
+	Line      int    // 1-based line number of the record
+	SessionID string
+	Agent     string // "" = main agent; else the parent_tool_use_id or agent id of the subagent
+	Time      time.Time // zero when the record has none
+	Text      string // KindText, KindThinking, KindPrompt, KindPlain, KindOversize
+
+	Call      *Call
+	Result    *Result
+	Init      *Init
+	Final     *Final
+	RateLimit *RateLimit
+	Hook      *Hook
+	VCS       *VCS
+	Retry     *Retry
+}
+
+// Call is one tool call.
+type Call struct {
+	ID    string
+	Name  string
+	Input json.RawMessage
+}
+
+// Result is one tool result.
+type Result struct {
+	CallID   string
+	Text     string // what the model saw, text blocks joined
+	IsError  bool
+	NotRun   bool   // the client says that the call did not run (denied by hook or rule, unknown tool, invalid input)
+	DeniedBy string // "hook", "config", ... when NotRun by a permission decision
+}
+
+// Init is the system/init record.
+type Init struct {
+	SessionID, Model, Version, PermissionMode, APIKeySource, Cwd string
+	Tools                                                        []string
+	MCPServers                                                   []MCPServer
+}
+
+// MCPServer is one server of an init record.
+type MCPServer struct{ Name, Status string }
+
+// Final is a result record.
+type Final struct {
+	Subtype        string
+	IsError        bool
+	TerminalReason string
+	APIErrorStatus int // 0 = none
+	Result         string
+	Errors         []string
+	NumTurns       int
+	Duration       time.Duration
+	CostUSD        float64
+	InputTokens    int64
+	OutputTokens   int64
+	Denials        []Denial
+}
+
+// Denial is one entry of a result's permission_denials.
+type Denial struct {
+	Tool, ToolUseID string
+	Input           json.RawMessage
+}
+
+// RateLimit is a rate_limit_event; every field may be empty.
+type RateLimit struct {
+	Status   string // allowed, allowed_warning, rejected, ...
+	ResetsAt time.Time
+	Type     string // five_hour, seven_day, ...
+}
+
+// Hook is a hook_started or hook_response record.
+type Hook struct {
+	Event    string // SessionStart, PreToolUse, ...
+	Response bool
+	ExitCode int
+	Outcome  string
+}
+
+// VCS is the client's own notice of a version-control change.
+type VCS struct{ Kind, Branch, URL string }
+
+// Retry is a system/api_retry record.
+type Retry struct {
+	Attempt, Max int
+	Delay        time.Duration
+	Status       int
+	Error        string
+}
+
+// Stats counts what a decoder read and could not read.
+type Stats struct {
+	Lines    int   `json:"lines"`
+	Bytes    int64 `json:"bytes"`
+	Plain    int   `json:"plain"`    // lines that are not JSON
+	Broken   int   `json:"broken"`   // lines that begin like JSON and are not
+	Oversize int   `json:"oversize"` // lines over the cap
+}
