@@ -117,13 +117,13 @@ type Call struct {
 
 // Hit is what one rule says about one simple command, tool call or span of text.
 type Hit struct {
-	Rule    string `json:"rule"`             // rule id
-	Tier    Tier   `json:"tier"`             // the tier the rule gives; of what is only mentioned, the tier it would have
-	Why     string `json:"why"`              // one sentence
-	Text    string `json:"text"`             // the simple command or span it speaks of, as it would run; never masked, hostile
-	Net     bool   `json:"net,omitempty"`    // reads the network
+	Rule    string `json:"rule"`              // rule id
+	Tier    Tier   `json:"tier"`              // the tier the rule gives; of what is only mentioned, the tier it would have
+	Why     string `json:"why"`               // one sentence
+	Text    string `json:"text"`              // the simple command or span it speaks of, as it would run; never masked, hostile
+	Net     bool   `json:"net,omitempty"`     // reads the network
 	Mention bool   `json:"mention,omitempty"` // only words: nothing runs
-	Opaque  bool   `json:"opaque,omitempty"` // cannot be seen through (decoded payload, curl|sh, unknown script)
+	Opaque  bool   `json:"opaque,omitempty"`  // cannot be seen through (decoded payload, curl|sh, unknown script)
 }
 
 // Result is the classification of one call.

@@ -138,7 +138,7 @@ type Session struct {
 	Pid        int       `json:"pid"`
 	PidStart   string    `json:"pid_start,omitempty"` // start time of the process, as the system gives it
 	BootID     string    `json:"boot_id,omitempty"`
-	Client     string    `json:"client,omitempty"` // version of the client
+	Client     string    `json:"client,omitempty"`  // version of the client
 	Stopped    string    `json:"stopped,omitempty"` // why it stopped early, for a person; "" = it did not
 	StopKind   Outcome   `json:"stop_kind,omitempty"`
 	ResetsAt   time.Time `json:"resets_at,omitzero"` // when a limit resets

@@ -16,8 +16,8 @@ type Story struct {
 	Verify      []string // commands the file names for verification; shown, never executed
 	Done        bool
 	InProgress  bool
-	Conflict    string   // why Done could not be trusted (passes and status disagree); "" = none
-	Priority    float64  // smaller first; stories without one keep file order after those with one
+	Conflict    string  // why Done could not be trusted (passes and status disagree); "" = none
+	Priority    float64 // smaller first; stories without one keep file order after those with one
 	HasPriority bool
 	Depends     []string // ids that must be done first
 	Checkpoint  bool     // a person must look after it

@@ -36,11 +36,11 @@ const (
 // Event is one thing that happened. One record may give several events.
 type Event struct {
 	Kind      Kind
-	Line      int    // 1-based line number of the record
+	Line      int // 1-based line number of the record
 	SessionID string
-	Agent     string // "" = main agent; else the parent_tool_use_id or agent id of the subagent
+	Agent     string    // "" = main agent; else the parent_tool_use_id or agent id of the subagent
 	Time      time.Time // zero when the record has none
-	Text      string // KindText, KindThinking, KindPrompt, KindPlain, KindOversize
+	Text      string    // KindText, KindThinking, KindPrompt, KindPlain, KindOversize
 
 	Call      *Call
 	Result    *Result
