@@ -1,0 +1,75 @@
+// Package config turns loop.toml, the user's own config.toml and flags into
+// one value, and remembers where each value came from.
+//
+// Decoding is strict: an unknown key, a wrong type or a bad value is an error
+// that names the file and the line. The one invariant: a repository's
+// loop.toml can make the level stricter and never looser; only the user's own
+// file and the command line can loosen.
+package config
+
+import (
+	"time"
+
+	"github.com/seed-b23e517c/loop/policy"
+)
+
+// Schema is the version of the file format.
+const Schema = 1
+
+// FileName is the name of the repository's configuration file.
+const FileName = "loop.toml"
+
+// Config is everything a run can be told.
+type Config struct {
+	Stories     string       // story file or folder; "" = find it
+	Level       policy.Level // autonomy level
+	Model       string       // "" = the client's default
+	Claude      string       // program to start; "claude" = from PATH
+	Gates       []string     // commands that must pass before a story is done
+	Rules       []string     // the user's own rule packs, absolute paths
+	Patterns    []string     // plain strings that make a call external
+	MemoryFiles []string     // further files whose change the report shows
+	Budget      Budget       //
+	Prompt      Prompt       //
+	MCPConfig   string       // MCP servers file for the client; "" = none
+	AutoMemory  bool         // leave the client's own memory on
+
+	Path    string            // the loop.toml that was read; "" = none
+	Hash    string            // SHA-256 of its bytes, hex; "" = none
+	Sources map[string]string // key -> "default", a file's path, or "flag"
+}
+
+// Budget bounds one run.
+type Budget struct {
+	Attempt time.Duration // wall limit of one attempt
+	Silence time.Duration // longest time without a sign of life
+	Gate    time.Duration // time limit of one gate
+	CostUSD float64       // per attempt, checked by the client; 0 = none
+	Stories int           // at most this many stories a run; 0 = all
+}
+
+// Prompt changes what an attempt is told.
+type Prompt struct {
+	Append   string // added to the constraint rules
+	Replace  string // file that replaces the embedded constraint rules, absolute
+	ClaudeMD bool   // put CLAUDE.md's text into the prompt
+}
+
+// Default is what holds when nothing is said.
+func Default() Config {
+	return Config{
+		Level:   policy.Unattended,
+		Claude:  "claude",
+		Budget:  Budget{Attempt: 2 * time.Hour, Silence: 20 * time.Minute, Gate: 10 * time.Minute},
+		Prompt:  Prompt{ClaudeMD: true},
+		Sources: map[string]string{},
+	}
+}
+
+// Source says where the value of a key came from.
+func (c *Config) Source(key string) string {
+	if s, ok := c.Sources[key]; ok {
+		return s
+	}
+	return "default"
+}

@@ -1,0 +1,210 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/seed-b23e517c/loop/policy"
+)
+
+// duration is a time.Duration written as "90s", "15m" or "2h".
+type duration struct{ time.Duration }
+
+func (d *duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("%q is not a duration like \"15m\" or \"2h\"", b)
+	}
+	if v <= 0 {
+		return fmt.Errorf("%q: a limit must be longer than zero", b)
+	}
+	d.Duration = v
+	return nil
+}
+
+// file is the shape of loop.toml and config.toml; a nil field was not said.
+type file struct {
+	Schema      *int          `toml:"schema"`
+	Stories     *string       `toml:"stories"`
+	Level       *policy.Level `toml:"level"`
+	Model       *string       `toml:"model"`
+	Claude      *string       `toml:"claude"`
+	Gates       []string      `toml:"gates"`
+	Rules       []string      `toml:"rules"`
+	Patterns    []string      `toml:"patterns"`
+	MemoryFiles []string      `toml:"memory_files"`
+	Budget      struct {
+		Attempt *duration `toml:"attempt"`
+		Silence *duration `toml:"silence"`
+		Gate    *duration `toml:"gate"`
+		CostUSD *float64  `toml:"cost_usd"`
+		Stories *int      `toml:"stories"`
+	} `toml:"budget"`
+	Prompt struct {
+		Append   *string `toml:"append"`
+		Replace  *string `toml:"replace"`
+		ClaudeMD *bool   `toml:"claude_md"`
+	} `toml:"prompt"`
+	MCP struct {
+		Config *string `toml:"config"`
+	} `toml:"mcp"`
+	Memory struct {
+		Auto *bool `toml:"auto"`
+	} `toml:"memory"`
+}
+
+// Load reads the user's own configuration and then the repository's. Either
+// may be missing; userDir or root may be "".
+func Load(userDir, root string) (Config, error) {
+	c := Default()
+	if userDir != "" {
+		if err := c.read(filepath.Join(userDir, "config.toml"), false); err != nil {
+			return c, err
+		}
+		own := filepath.Join(userDir, "rules.toml")
+		if _, err := os.Stat(own); err == nil {
+			c.Rules = append([]string{own}, c.Rules...)
+		}
+	}
+	if root != "" {
+		if err := c.read(filepath.Join(root, FileName), true); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Config) read(path string, repository bool) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	f, err := decode(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if repository {
+		sum := sha256.Sum256(data)
+		c.Path, c.Hash = path, hex.EncodeToString(sum[:])
+		if f.Level != nil && *f.Level < c.Level {
+			return fmt.Errorf("%s: level = %q is looser than %q: a repository can only tighten the level; use --level, or level in your own config.toml", path, *f.Level, c.Level)
+		}
+		// The program that is started decides everything, so a file that an
+		// agent can edit must not name it.
+		if f.Claude != nil {
+			return fmt.Errorf("%s: claude = %q: the program to start stands in your own config.toml or in --claude, not in the repository", path, *f.Claude)
+		}
+	}
+	return c.merge(f, path)
+}
+
+func decode(data []byte) (file, error) {
+	var f file
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
+		return f, explain(err)
+	}
+	if f.Schema != nil && *f.Schema != Schema {
+		return f, fmt.Errorf("schema = %d is not known to this version of loop (it reads %d)", *f.Schema, Schema)
+	}
+	return f, nil
+}
+
+// explain turns the decoder's errors into one line with a position.
+func explain(err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+		e := strict.Errors[0]
+		line, _ := e.Position()
+		return fmt.Errorf("line %d: unknown key %q", line, strings.Join(e.Key(), "."))
+	}
+	var de *toml.DecodeError
+	if errors.As(err, &de) {
+		line, col := de.Position()
+		return fmt.Errorf("line %d, column %d: %s", line, col, strings.TrimPrefix(de.Error(), "toml: "))
+	}
+	return err
+}
+
+func (c *Config) merge(f file, path string) error {
+	dir := filepath.Dir(path)
+	abs := func(p string) string {
+		if p == "" || filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(dir, p)
+	}
+	set(c, "stories", path, &c.Stories, f.Stories)
+	set(c, "level", path, &c.Level, f.Level)
+	set(c, "model", path, &c.Model, f.Model)
+	set(c, "claude", path, &c.Claude, f.Claude)
+	setDuration(c, "budget.attempt", path, &c.Budget.Attempt, f.Budget.Attempt)
+	setDuration(c, "budget.silence", path, &c.Budget.Silence, f.Budget.Silence)
+	setDuration(c, "budget.gate", path, &c.Budget.Gate, f.Budget.Gate)
+	set(c, "budget.cost_usd", path, &c.Budget.CostUSD, f.Budget.CostUSD)
+	set(c, "budget.stories", path, &c.Budget.Stories, f.Budget.Stories)
+	set(c, "prompt.append", path, &c.Prompt.Append, f.Prompt.Append)
+	set(c, "prompt.replace", path, &c.Prompt.Replace, f.Prompt.Replace)
+	set(c, "prompt.claude_md", path, &c.Prompt.ClaudeMD, f.Prompt.ClaudeMD)
+	set(c, "mcp.config", path, &c.MCPConfig, f.MCP.Config)
+	set(c, "memory.auto", path, &c.AutoMemory, f.Memory.Auto)
+	if f.Gates != nil {
+		c.Gates, c.Sources["gates"] = f.Gates, path
+	}
+	for _, r := range f.Rules {
+		c.Rules = append(c.Rules, abs(r))
+	}
+	c.Patterns = append(c.Patterns, f.Patterns...)
+	c.MemoryFiles = append(c.MemoryFiles, f.MemoryFiles...)
+	if f.Prompt.Replace != nil {
+		c.Prompt.Replace = abs(c.Prompt.Replace)
+	}
+	if f.MCP.Config != nil {
+		c.MCPConfig = abs(c.MCPConfig)
+	}
+	return c.check(path)
+}
+
+func set[T any](c *Config, key, path string, dst, src *T) {
+	if src != nil {
+		*dst, c.Sources[key] = *src, path
+	}
+}
+
+func setDuration(c *Config, key, path string, dst *time.Duration, src *duration) {
+	if src != nil {
+		*dst, c.Sources[key] = src.Duration, path
+	}
+}
+
+// check refuses what would surprise at night rather than at the start.
+func (c *Config) check(path string) error {
+	for i, g := range c.Gates {
+		if strings.TrimSpace(g) == "" {
+			return fmt.Errorf("%s: gates: entry %d is empty", path, i+1)
+		}
+	}
+	for i, p := range c.Patterns {
+		if strings.TrimSpace(p) == "" {
+			return fmt.Errorf("%s: patterns: entry %d is empty and would match everything", path, i+1)
+		}
+	}
+	if c.Budget.CostUSD < 0 || c.Budget.Stories < 0 {
+		return fmt.Errorf("%s: budget: cost_usd and stories cannot be negative", path)
+	}
+	return nil
+}
