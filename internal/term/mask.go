@@ -1,0 +1,156 @@
+package term
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Mask replaces what looks like a secret by its first characters and "…":
+// tokens with a known prefix, JWTs, private key blocks, the values of
+// Authorization and similar headers, passwords in URLs, and the values of
+// flags, variables and fields named like a secret. References such as
+// "$TOKEN" stay: they tell no secret. It works on raw text, before Quote, and
+// is for display only.
+func Mask(s string) string {
+	lower := strings.ToLower(s)
+	for _, m := range maskers() {
+		if m.mayMatch(lower) {
+			s = m.apply(s)
+		}
+	}
+	return s
+}
+
+// masker is one shape of a secret. Every capturing group of its expression is
+// an alternative place of the secret.
+type masker struct {
+	keys []string // one of these, in lower case, is in every match
+	re   *regexp.Regexp
+	ok   func(value string) bool // nil: every match is a secret
+}
+
+func (m masker) mayMatch(lower string) bool {
+	for _, k := range m.keys {
+		if strings.Contains(lower, k) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m masker) apply(s string) string {
+	var b strings.Builder
+	last := 0
+	for _, loc := range m.re.FindAllStringSubmatchIndex(s, -1) {
+		from, to := firstGroup(loc)
+		value := s[from:to]
+		if isMasked(value) || isReference(value) || m.ok != nil && !m.ok(value) {
+			continue
+		}
+		b.WriteString(s[last:from])
+		b.WriteString(hide(value))
+		last = to
+	}
+	if last == 0 {
+		return s
+	}
+	b.WriteString(s[last:])
+	return b.String()
+}
+
+func firstGroup(loc []int) (from, to int) {
+	for i := 2; i+1 < len(loc); i += 2 {
+		if loc[i] >= 0 {
+			return loc[i], loc[i+1]
+		}
+	}
+	return loc[0], loc[1]
+}
+
+// hide keeps four characters, fewer of a short secret.
+func hide(value string) string {
+	n := utf8.RuneCountInString(value)
+	keep := 4
+	if n < 10 {
+		keep = n / 4
+	}
+	for i := range value {
+		if keep == 0 {
+			return value[:i] + Ellipsis
+		}
+		keep--
+	}
+	return Ellipsis
+}
+
+func isMasked(value string) bool {
+	return strings.HasSuffix(value, Ellipsis) && utf8.RuneCountInString(value) <= 5
+}
+
+// isReference reports whether the value names a secret and is none.
+func isReference(value string) bool {
+	if strings.HasPrefix(value, "$(") || strings.HasPrefix(value, "`") || strings.HasPrefix(value, "<") {
+		return true
+	}
+	name, ok := strings.CutPrefix(value, "$")
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "{"), "}")
+	return ok && strings.ToUpper(name) == name && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+func hasDigit(v string) bool { return strings.ContainsAny(v, "0123456789") }
+
+// looksRandom tells a token from a word: digits, or capitals inside.
+func looksRandom(v string) bool {
+	return hasDigit(v) || strings.ContainsFunc(v[1:], unicode.IsUpper) && strings.ContainsFunc(v, unicode.IsLower)
+}
+
+// isNoNumber lets the ids of docker run -u 1000:1000 through.
+func isNoNumber(v string) bool { return strings.Trim(v, "0123456789") != "" }
+
+const (
+	// secretName ends the name of a variable, flag or field.
+	secretName = `(?:token|secret|passwd|password|passphrase|api[_-]?key|access[_-]?key(?:[_-]?id)?|` +
+		`private[_-]?key|secret[_-]?key|signing[_-]?key|credentials?|_pat)`
+	// shellValue is a value in double quotes, in single quotes, or bare.
+	shellValue = `(?:\\*"([^"\\]+)|'([^']+)|([^\s"'&;|<>,\\=-][^\s"'&;|<>,\\]*))`
+)
+
+// maskers are made on first use: most runs of loop print nothing to mask.
+// They work in this order: whole blocks, what is known by its own shape, what
+// is known by what stands before it.
+var maskers = sync.OnceValue(func() []masker {
+	named := []string{"token", "secret", "pass", "key", "credential", "_pat"}
+	table := []struct {
+		keys []string
+		expr string
+		ok   func(string) bool
+	}{
+		{[]string{"private key-----"}, `(?s)-----BEGIN[^-]*PRIVATE KEY-----(?:\s|\\n)*(.+?)(?:-----END|\z)`, nil},
+		{[]string{"gh", "github_pat_", "glpat-", "dckr_pat_", "pypi-", "hf_"}, `\b((?:gh[pousr]_|github_pat_|glpat-|dckr_pat_|pypi-|hf_)[A-Za-z0-9_-]{6,})`, nil},
+		{[]string{"npm_"}, `\b(npm_[A-Za-z0-9]{10,})`, hasDigit},
+		{[]string{"sk-", "sk_", "rk_", "pk_"}, `\b((?:sk-|[srp]k_live_|[srp]k_test_)[A-Za-z0-9_-]{10,})`, hasDigit},
+		{[]string{"xox"}, `\b(xox[abeprs]-[A-Za-z0-9-]{6,})`, nil},
+		{[]string{"akia", "asia", "aiza"}, `\b((?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[0-9A-Za-z_-]{30,})`, nil},
+		{[]string{"eyj"}, `\b(eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?)`, nil},
+		{[]string{"://"}, `[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:([^\s/"']+)@`, nil},
+		{[]string{"://"}, `[A-Za-z][A-Za-z0-9+.-]*://([^\s/:@"']{20,})@`, nil},
+		{[]string{"authorization"}, `(?i)authorization["'\\]*\s*[:=]\s*["'\\]*(?:bearer|basic|token|digest|apikey|negotiate)\s+([^\s"'\\]+)`, nil},
+		{[]string{"authorization"}, `(?i)authorization["'\\]*\s*[:=]\s*["'\\]*([^\s"'\\]+)`, looksRandom},
+		{[]string{"key", "token"}, `(?i)\b(?:x-)?(?:api-?key|auth-token|access-token|[a-z]+-token)["'\\]*:\s*["'\\]*([^\s"'\\]+)`, looksRandom},
+		{[]string{"cookie:"}, `(?i)\bcookie:\s*([^"'\n]+)`, nil},
+		{[]string{"bearer"}, `(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{8,})`, looksRandom},
+		{[]string{"-u", "user"}, `(?:^|\s)(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/=]+:([^\s"']+)`, isNoNumber},
+		{named, `(?i)--(?:[a-z0-9-]*` + secretName + `|(?:[a-z0-9-]*-)?pass)(?:=|\s+)` + shellValue, nil},
+		{named, `(?i)` + secretName + `=` + shellValue, nil},
+		{named, `(?i)` + secretName + `\\*["']\s*:\s*\\*["']([^"'\\]+)`, nil},
+		{named, `(?i)` + secretName + `:\s+([^\s"'\\]{8,})`, looksRandom},
+	}
+	out := make([]masker, len(table))
+	for i, t := range table {
+		out[i] = masker{t.keys, regexp.MustCompile(t.expr), t.ok}
+	}
+	return out
+})

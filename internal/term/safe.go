@@ -1,0 +1,12 @@
+package term
+
+// Line is how any agent text of one line is printed: secrets masked, then
+// quoted.
+func Line(s string) string { return Quote(Mask(s)) }
+
+// Lines is Line for text of several lines.
+func Lines(s string) string { return QuoteLines(Mask(s)) }
+
+// Command is how a command, host or path is printed: as Line, and letters
+// that pass for ASCII ones are shown as escapes.
+func Command(s string) string { return Quote(Lookalikes(Mask(s))) }
