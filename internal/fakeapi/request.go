@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -53,14 +54,18 @@ func (m Message) Text() string {
 	return strings.Join(parts, "\n")
 }
 
-// FirstUser is the text of the first user message.
+// FirstUser is the text of the first user message, without the blocks that
+// the client puts in front by itself (the state of the repository, its last
+// commits).
 func (r Request) FirstUser() string {
-	for _, m := range r.Messages {
-		if m.Role == "user" {
-			return m.Text()
-		}
+	i := slices.IndexFunc(r.Messages, func(m Message) bool { return m.Role == "user" })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	own := slices.DeleteFunc(slices.Clone(r.Messages[i].Content), func(c Content) bool {
+		return strings.HasPrefix(c.Text, "<system-reminder>")
+	})
+	return Message{Content: own}.Text()
 }
 
 // Results are the tool results that the model was given since its last reply.

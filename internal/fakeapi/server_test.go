@@ -27,6 +27,7 @@ func start(t *testing.T, script fakeapi.Script) *fakeapi.Server {
 // body is a request with the given first user text and n replies already in it.
 func body(first string, replies int, stream bool) string {
 	msgs := []any{map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "text", "text": "<system-reminder>\nRecent commits: SUBTASK\n</system-reminder>"},
 		map[string]any{"type": "text", "text": first},
 	}}}
 	for range replies {
