@@ -1,0 +1,45 @@
+# Needs Go, make, git and, for e2e, npm. `make` alone lists the targets.
+
+GO ?= go
+# The race detector needs a C compiler; without one the tests run all the same.
+RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+# Else every program under the race detector takes a second to exit.
+export GORACE = atexit_sleep_ms=0
+
+.PHONY: help build demo test e2e check bench score install clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/loop
+	$(GO) build -trimpath -o bin/loop ./cmd/loop
+
+demo: build ## a whole night in a temporary repository, offline, in seconds
+	./bin/loop demo
+
+test: ## every test that needs no download
+	$(GO) test $(RACE) -shuffle=on ./...
+
+e2e: ## tests with the real client, which is installed into a cache first
+	client=$$(./internal/e2e/client.sh) && \
+	LOOP_E2E_CLAUDE=$$client $(GO) test -tags e2e -count=1 -parallel 4 -timeout 10m ./internal/e2e
+
+check: ## formatting, vet, go.mod, and that the other platforms compile
+	@out=$$(gofmt -l .) && test -z "$$out" || { echo "not gofmt-clean:"; echo "$$out"; exit 1; }
+	$(GO) mod tidy -diff
+	$(GO) vet ./...
+	$(GO) vet -tags e2e ./internal/e2e
+	GOOS=darwin $(GO) build ./...
+	GOOS=windows $(GO) build ./...
+
+bench: ## benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+score: ## how well the rules read the corpus, by family
+	$(GO) test ./policy -run TestCorpus -count=1 -v
+
+install: ## install loop where go install puts programs
+	$(GO) install -trimpath ./cmd/loop
+
+clean: ## remove what the build made; the client's cache stays
+	rm -rf bin
