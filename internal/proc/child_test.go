@@ -1,0 +1,491 @@
+//go:build linux
+
+package proc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const modeArg = "proc-test-child"
+
+// TestMain lets the test binary play the child.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 3 && os.Args[1] == modeArg {
+		os.Exit(play(os.Args[2], os.Args[3]))
+	}
+	if err := Subreaper(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// play is one mode of the child; token is only there to be found in /proc.
+func play(mode, token string) int {
+	switch mode {
+	case "exit":
+		return 3
+	case "wait":
+		fmt.Println("ready", os.Getpid())
+		hang()
+	case "ignore-term":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		fmt.Println("ready", os.Getpid())
+		hang()
+	case "cat":
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "spam":
+		b := bytes.Repeat([]byte("0123456789abcde\n"), 64<<10)
+		for range 100 {
+			if _, err := os.Stdout.Write(b); err != nil {
+				return 1
+			}
+		}
+	case "spam-forever":
+		b := bytes.Repeat([]byte("0123456789abcde\n"), 4<<10)
+		for {
+			if _, err := os.Stdout.Write(b); err != nil {
+				return 1
+			}
+		}
+	case "hold": // a grandchild in our group holds the pipe, we leave
+		again("wait", token, &syscall.SysProcAttr{}, nil)
+	case "daemon": // a grandchild of a session of its own, whose parent leaves
+		again("daemon-middle", token, &syscall.SysProcAttr{Setsid: true}, nil)
+	case "daemon-clean": // the same with an empty environment
+		again("daemon-middle", token, &syscall.SysProcAttr{Setsid: true}, []string{"GORACE=atexit_sleep_ms=0"})
+	case "daemon-middle":
+		again("ignore-term", token, &syscall.SysProcAttr{Setsid: true}, os.Environ())
+	case "tree": // daemons below, and we stay
+		quietly("daemon-middle", token, &syscall.SysProcAttr{Setsid: true}, nil)
+		quietly("wait", token, &syscall.SysProcAttr{Setsid: true}, nil)
+		fmt.Println("ready", os.Getpid())
+		hang()
+	case "chain": // each leaves after it has started the next
+		fmt.Println("ready", os.Getpid())
+		quietly("chain-link", token, &syscall.SysProcAttr{Setsid: true}, nil)
+	case "chain-link":
+		start("chain-link", token, &syscall.SysProcAttr{Setpgid: true}, nil)
+	case "bush": // forks on and on, and stays
+		again("wait", token, &syscall.SysProcAttr{Setsid: true}, nil)
+		fmt.Println("ready", os.Getpid())
+		for range 500 {
+			start("wait", token, &syscall.SysProcAttr{Setsid: true}, nil)
+		}
+		hang()
+	default:
+		return 99
+	}
+	return 0
+}
+
+func hang() { time.Sleep(5 * time.Minute) }
+
+func start(mode, token string, attr *syscall.SysProcAttr, env []string) {
+	c := exec.Command("/proc/self/exe", modeArg, mode, token)
+	c.SysProcAttr, c.Stdout, c.Env = attr, os.Stdout, env
+	if err := c.Start(); err != nil {
+		os.Exit(98)
+	}
+}
+
+// again starts ourselves in another mode, waits until that is ready, and
+// hands its line on.
+func again(mode, token string, attr *syscall.SysProcAttr, env []string) {
+	fmt.Print(quietly(mode, token, attr, env))
+}
+
+func quietly(mode, token string, attr *syscall.SysProcAttr, env []string) string {
+	c := exec.Command("/proc/self/exe", modeArg, mode, token)
+	c.SysProcAttr, c.Env = attr, env
+	out, err := c.StdoutPipe()
+	if err != nil {
+		os.Exit(97)
+	}
+	if err := c.Start(); err != nil {
+		os.Exit(98)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	return line
+}
+
+// child starts the test binary in a mode and gives a way to see whether
+// anything of it is left.
+func child(t *testing.T, mode string, o Options) (*Child, func() []string) {
+	t.Helper()
+	token := "token-" + rand.Text()
+	o.Argv = []string{"/proc/self/exe", modeArg, mode, token}
+	o.Env = append([]string{"GORACE=atexit_sleep_ms=0"}, o.Env...)
+	if o.Drain == 0 {
+		o.Drain = 200 * time.Millisecond
+	}
+	c, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = c.Kill() })
+	return c, func() []string { return withToken(token) }
+}
+
+// withToken lists the living processes that bear token on the command line.
+func withToken(token string) []string {
+	var out []string
+	for pid, e := range readTable().byPid {
+		if line := strings.Join(cmdline(pid), " "); !e.dead && strings.Contains(line, token) {
+			out = append(out, fmt.Sprintf("%d %s", pid, line))
+		}
+	}
+	return out
+}
+
+func waitReady(t *testing.T, r io.Reader) {
+	t.Helper()
+	line := make(chan string, 1)
+	go func() {
+		s, _ := bufio.NewReader(r).ReadString('\n')
+		line <- s
+	}()
+	select {
+	case s := <-line:
+		if !strings.HasPrefix(s, "ready") {
+			t.Fatalf("child said %q, want ready", s)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("child is not ready")
+	}
+}
+
+func mustBeGone(t *testing.T, left func() []string) {
+	t.Helper()
+	if l := left(); len(l) > 0 {
+		t.Fatalf("left behind: %q", l)
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	c, left := child(t, "exit", Options{})
+	if s := c.Wait(); s.ExitCode != 3 || s.Signal != "" || len(s.Leftovers) != 0 {
+		t.Fatalf("state %+v", s)
+	}
+	if b, err := io.ReadAll(c.Stdout()); err != nil || len(b) != 0 {
+		t.Fatalf("stdout %q, %v", b, err)
+	}
+	mustBeGone(t, left)
+}
+
+func TestTerminate(t *testing.T) {
+	c, left := child(t, "wait", Options{})
+	waitReady(t, c.Stdout())
+	s, err := c.Terminate()
+	if err != nil || s.ExitCode != 143 || s.Signal != "terminated" {
+		t.Fatalf("state %+v, %v", s, err)
+	}
+	mustBeGone(t, left)
+}
+
+func TestTerminateKillsAfterGrace(t *testing.T) {
+	c, left := child(t, "ignore-term", Options{Grace: 50 * time.Millisecond})
+	waitReady(t, c.Stdout())
+	s, err := c.Terminate()
+	if err != nil || s.ExitCode != 137 || s.Signal != "killed" {
+		t.Fatalf("state %+v, %v", s, err)
+	}
+	mustBeGone(t, left)
+}
+
+func TestTerminateWakesAStoppedChild(t *testing.T) {
+	c, left := child(t, "wait", Options{Grace: 20 * time.Second})
+	waitReady(t, c.Stdout())
+	if err := syscall.Kill(c.Pid(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := c.Terminate(); err != nil || s.Signal != "terminated" {
+		t.Fatalf("state %+v, %v", s, err)
+	}
+	mustBeGone(t, left)
+}
+
+// A second Ctrl-C while the first one's grace runs.
+func TestKillDuringTerminate(t *testing.T) {
+	c, left := child(t, "ignore-term", Options{Grace: time.Hour})
+	waitReady(t, c.Stdout())
+	ended := make(chan State, 1)
+	go func() {
+		s, _ := c.Terminate()
+		ended <- s
+	}()
+	if s, err := c.Kill(); err != nil || s.Signal != "killed" {
+		t.Fatalf("state %+v, %v", s, err)
+	}
+	if s := <-ended; s.Signal != "killed" {
+		t.Fatalf("Terminate saw %+v", s)
+	}
+	mustBeGone(t, left)
+}
+
+func TestWhatOutlivesTheLeaderIsEndedAndNamed(t *testing.T) {
+	for _, mode := range []string{"hold", "daemon", "daemon-clean"} {
+		t.Run(mode, func(t *testing.T) {
+			c, left := child(t, mode, Options{})
+			out, err := io.ReadAll(c.Stdout())
+			if err != nil || !bytes.HasPrefix(out, []byte("ready")) {
+				t.Fatalf("stdout %q, %v", out, err)
+			}
+			s := c.Wait()
+			if s.ExitCode != 0 || len(s.Leftovers) != 1 || !strings.Contains(s.Leftovers[0].Command, modeArg) || s.Leftovers[0].Stuck {
+				t.Fatalf("state %+v", s)
+			}
+			mustBeGone(t, left)
+		})
+	}
+}
+
+func TestKillTakesTheTree(t *testing.T) {
+	for _, mode := range []string{"tree", "bush", "chain"} {
+		t.Run(mode, func(t *testing.T) {
+			c, left := child(t, mode, Options{})
+			waitReady(t, c.Stdout())
+			if _, err := c.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			mustBeGone(t, left)
+		})
+	}
+}
+
+// Orphans that end while their child lives on must not pile up as zombies.
+func TestOrphansAreReaped(t *testing.T) {
+	c, _ := child(t, "tree", Options{})
+	waitReady(t, c.Stdout())
+	orphan := waitOrphan(t, c)
+	if err := syscall.Kill(orphan, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.After(10 * time.Second); ; {
+		children.observe(c)
+		if _, ok := readEntry(orphan); !ok {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatal("zombie still there")
+		default:
+		}
+	}
+}
+
+// waitOrphan waits for a process of c's tree to become our child.
+func waitOrphan(t *testing.T, c *Child) int {
+	t.Helper()
+	for deadline := time.After(10 * time.Second); ; {
+		for pid, e := range readTable().byPid {
+			if e.ppid == os.Getpid() && pid != c.Pid() && !e.dead {
+				return pid
+			}
+		}
+		select {
+		case <-deadline:
+			t.Fatal("the daemon did not come to us")
+		default:
+		}
+	}
+}
+
+func TestStdin(t *testing.T) {
+	in := bytes.Repeat([]byte("a line of the prompt\n"), 100_000) // far over a pipe's buffer
+	c, left := child(t, "cat", Options{Stdin: in})
+	out, err := io.ReadAll(c.Stdout())
+	if err != nil || !bytes.Equal(in, out) {
+		t.Fatalf("%d bytes back of %d, %v", len(out), len(in), err)
+	}
+	c.Wait()
+	mustBeGone(t, left)
+}
+
+// A child that dies without reading must not leave the writer hanging, nor
+// kill us with SIGPIPE.
+func TestStdinNobodyReads(t *testing.T) {
+	c, left := child(t, "exit", Options{Stdin: make([]byte, 4<<20)})
+	if s := c.Wait(); s.ExitCode != 3 {
+		t.Fatalf("state %+v", s)
+	}
+	mustBeGone(t, left)
+}
+
+// 100 MB arrive whole, also when they are read only after the end.
+func TestSpam(t *testing.T) {
+	c, left := child(t, "spam", Options{})
+	n, err := io.Copy(io.Discard, c.Stdout())
+	if err != nil || n != 100<<20 {
+		t.Fatalf("%d bytes, %v", n, err)
+	}
+	c.Wait()
+	mustBeGone(t, left)
+}
+
+func TestSpamForeverIsKilled(t *testing.T) {
+	c, left := child(t, "spam-forever", Options{Grace: 50 * time.Millisecond})
+	if _, err := io.CopyN(io.Discard, c.Stdout(), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Terminate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, c.Stdout()); err != nil {
+		t.Fatal(err)
+	}
+	mustBeGone(t, left)
+}
+
+// What was written before the end is read after the drain time too.
+func TestLateReaderLosesNothing(t *testing.T) {
+	c, _ := child(t, "cat", Options{Stdin: []byte("all of it\n"), Drain: time.Nanosecond})
+	c.Wait()
+	c.out.over()
+	if b, err := io.ReadAll(c.Stdout()); err != nil || string(b) != "all of it\n" {
+		t.Fatalf("read %q, %v", b, err)
+	}
+}
+
+// A holder that we cannot end must not keep the reader.
+func TestReaderEndsUnderAHolder(t *testing.T) {
+	ours, theirs, err := socketpair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	if _, err := theirs.WriteString("last words\n"); err != nil {
+		t.Fatal(err)
+	}
+	s := &stream{f: ours}
+	s.over()
+	if b, err := io.ReadAll(s); err != nil || string(b) != "last words\n" {
+		t.Fatalf("read %q, %v", b, err)
+	}
+}
+
+// A forged line cannot be written into our stream through /proc.
+func TestStdoutCannotBeOpenedThroughProc(t *testing.T) {
+	c, _ := child(t, "wait", Options{})
+	waitReady(t, c.Stdout())
+	f, err := os.OpenFile("/proc/"+strconv.Itoa(c.Pid())+"/fd/1", os.O_WRONLY, 0)
+	if err == nil {
+		f.Close()
+	}
+	if !errors.Is(err, syscall.ENXIO) {
+		t.Fatalf("open gave %v, want ENXIO", err)
+	}
+}
+
+func TestEnvironmentIsExplicit(t *testing.T) {
+	t.Setenv("LOOP_TEST_SECRET", "x")
+	c, _ := child(t, "wait", Options{Env: []string{"A=b", MarkVar + "=outer"}, Mark: "inner"})
+	waitReady(t, c.Stdout())
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(c.Pid()) + "/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(b), "GORACE=atexit_sleep_ms=0\x00A=b\x00LOOP_MARK=inner\x00"; got != want {
+		t.Fatalf("environment %q, want %q", got, want)
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	for _, argv := range [][]string{nil, {"no-such-program"}, {"/no/such/program"}} {
+		if _, err := Start(Options{Argv: argv}); err == nil {
+			t.Errorf("%q started", argv)
+		}
+	}
+	if len(children.live) != 0 {
+		t.Errorf("register holds %d", len(children.live))
+	}
+}
+
+// Children of several goroutines at once: each keeps its exit code, and no
+// sweep of one touches another's daemon while that one lives.
+func TestManyAtOnceStealNothing(t *testing.T) {
+	keeper, keeperLeft := child(t, "tree", Options{})
+	waitReady(t, keeper.Stdout())
+	waitOrphan(t, keeper)
+	before := len(keeperLeft())
+	var wg sync.WaitGroup
+	errs := make(chan error, 64)
+	for range 4 {
+		wg.Go(func() {
+			for _, mode := range []string{"exit", "daemon", "hold", "exit"} {
+				token := "token-" + rand.Text()
+				o := Run(context.Background(), RunOptions{
+					Argv: []string{"/proc/self/exe", modeArg, mode, token},
+					Env:  []string{"GORACE=atexit_sleep_ms=0"},
+				})
+				want := 0
+				if mode == "exit" {
+					want = 3
+				}
+				if o.ExitCode != want || o.Err != nil {
+					errs <- fmt.Errorf("%s: %+v", mode, o)
+				}
+				if l := withToken(token); len(l) > 0 {
+					pid, _ := strconv.Atoi(strings.Fields(l[0])[0])
+					e, _ := readEntry(pid)
+					errs <- fmt.Errorf("%s left %q %+v mark %q out %+v", mode, l, e, markOf(pid), o)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		t.Error(err)
+	}
+	if n := len(keeperLeft()); n != before {
+		t.Errorf("%d processes of the other child are left, want %d", n, before)
+	}
+	if _, err := keeper.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	mustBeGone(t, keeperLeft)
+}
+
+func TestHundredAttemptsLeaveNothing(t *testing.T) {
+	modes := []string{"exit", "daemon", "hold", "tree", "ignore-term"}
+	var gone []func() []string
+	for i := range 100 {
+		mode := modes[i%len(modes)]
+		c, left := child(t, mode, Options{Grace: time.Millisecond})
+		gone = append(gone, left)
+		switch mode {
+		case "tree", "ignore-term":
+			waitReady(t, c.Stdout())
+			if _, err := c.Terminate(); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			c.Wait()
+		}
+		_ = c.Stdout().Close()
+	}
+	for _, left := range gone {
+		mustBeGone(t, left)
+	}
+	for pid, e := range readTable().byPid {
+		if e.ppid == os.Getpid() {
+			t.Errorf("still our child: %d %q", pid, e.comm)
+		}
+	}
+}

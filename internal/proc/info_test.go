@@ -1,0 +1,152 @@
+//go:build linux
+
+package proc
+
+import (
+	"bufio"
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAliveAndStartTime(t *testing.T) {
+	c, _ := child(t, "wait", Options{})
+	waitReady(t, c.Stdout())
+	start := StartTime(c.Pid())
+	if start == "" || start != c.StartTime() || !Alive(c.Pid(), start) || Alive(c.Pid(), start+"0") {
+		t.Fatalf("start %q of %q", start, c.StartTime())
+	}
+	if _, err := c.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if Alive(c.Pid(), start) || StartTime(c.Pid()) != "" {
+		t.Fatal("alive after its end")
+	}
+	if BootID() == "" {
+		t.Fatal("no boot id")
+	}
+}
+
+func TestAncestors(t *testing.T) {
+	c, _ := child(t, "wait", Options{})
+	waitReady(t, c.Stdout())
+	line := Ancestors(c.Pid())
+	if len(line) == 0 || !cmp.Equal(line[0], Self()) {
+		t.Fatalf("ancestors %+v, want %+v first", line, Self())
+	}
+	if line[0].Start == "" || line[0].Comm == "" || len(line[0].Cmdline) == 0 {
+		t.Fatalf("%+v", line[0])
+	}
+	if n := len(Ancestors(os.Getpid())); n != len(line)-1 {
+		t.Fatalf("%d above us, %d above the child", n, len(line))
+	}
+}
+
+// A process may call itself what it likes.
+func TestStatOfAHostileName(t *testing.T) {
+	exe, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	path := t.TempDir() + "/a) R 1 (b"
+	if err := os.WriteFile(path, exe, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Start(Options{Argv: []string{path, "300"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Kill()
+	e, ok := readEntry(c.Pid())
+	if !ok || e.ppid != os.Getpid() || e.comm != "a) R 1 (b" || e.pgrp != c.Pid() {
+		t.Fatalf("%+v", e)
+	}
+}
+
+// foreign starts a tree that this package knows nothing of, as one that an
+// earlier run left: its root is below us, in a group of its own.
+func foreign(t *testing.T, mode, mark string) (pid int, left func() []string) {
+	t.Helper()
+	token := "token-" + rand.Text()
+	c := exec.Command("/proc/self/exe", modeArg, mode, token)
+	c.Env = []string{MarkVar + "=" + mark}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return c.Process.Pid, func() []string { return withToken(token) }
+}
+
+func TestEndStale(t *testing.T) {
+	for _, mode := range []string{"tree", "bush"} {
+		t.Run(mode, func(t *testing.T) {
+			pid, left := foreign(t, mode, rand.Text())
+			start := StartTime(pid)
+			if l, err := EndStale(pid, start+"1"); err != nil || len(l) != 0 || !Alive(pid, start) {
+				t.Fatalf("another process was ended: %v, %v", l, err)
+			}
+			l, err := EndStale(pid, start)
+			if err != nil || len(l) < 3 {
+				t.Fatalf("ended %v, %v", l, err)
+			}
+			mustBeGone(t, left)
+			if l, err := EndStale(pid, start); err != nil || len(l) != 0 {
+				t.Fatalf("ended twice: %v, %v", l, err)
+			}
+		})
+	}
+}
+
+func TestEndStaleSparesUs(t *testing.T) {
+	for _, p := range append(Ancestors(os.Getpid()), Self()) {
+		if l, err := EndStale(p.Pid, p.Start); err == nil || len(l) != 0 {
+			t.Fatalf("%+v: %v, %v", p, l, err)
+		}
+	}
+}
+
+// The supervisor is dead and so is its child; only the mark is left.
+func TestEndMarked(t *testing.T) {
+	mark := rand.Text()
+	_, left := foreign(t, "daemon", mark)
+	if len(left()) == 0 {
+		t.Fatal("no daemon")
+	}
+	l, err := EndMarked(mark)
+	if err != nil || len(l) == 0 {
+		t.Fatalf("%v, %v", l, err)
+	}
+	mustBeGone(t, left)
+	if l, err := EndMarked(""); err != nil || len(l) != 0 {
+		t.Fatalf("an empty mark ended %v, %v", l, err)
+	}
+}
+
+func TestSweepEndsOrphansOfNobody(t *testing.T) {
+	_, left := foreign(t, "tree", "") // older than every living child
+	keeper, keeperLeft := child(t, "wait", Options{})
+	waitReady(t, keeper.Stdout())
+	if l := Sweep(); len(l) < 3 {
+		t.Fatalf("swept %+v", l)
+	}
+	mustBeGone(t, left)
+	if len(keeperLeft()) != 1 {
+		t.Fatal("the living child was swept")
+	}
+}

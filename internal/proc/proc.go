@@ -1,0 +1,79 @@
+// Package proc runs one child process in its own process group and leaves
+// nothing of it behind: not after success, not after a failure, not after a
+// kill, and not when the child's own children left its group, its session or
+// its parent.
+//
+// Processes are found by four signs, each enough by itself: they hang below
+// the child in the process tree, they are in its process group, they were seen
+// below it earlier, or their environment bears the child's mark (MarkVar). On
+// Linux, after Subreaper, a process whose parents died comes to us instead of
+// to init, so that the tree is never torn; without it, and elsewhere, the
+// other signs remain.
+//
+// Everything of this program that starts a child must start it here: a direct
+// child that this package does not know, and that is not in our own process
+// group, counts as an orphan of one that it does know, and is ended with it.
+//
+// It is no prison: a process of the same user that clears its environment,
+// leaves the tree while no subreaper is set and changes its session is not
+// found. PR_SET_PDEATHSIG is not used: the kernel ties it to the thread that
+// forked, and Go ends threads when it likes; what a dead supervisor left
+// behind is ended by the next one with EndStale and EndMarked.
+package proc
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// MarkVar is the environment variable that every process of a child's tree
+// inherits. Its value tells whose it is; it is no secret.
+const MarkVar = "LOOP_MARK"
+
+// Defaults of the zero values in Options.
+const (
+	DefaultGrace = 5 * time.Second
+	DefaultDrain = 2 * time.Second
+)
+
+// ErrStuck says that a process did not die of SIGKILL in the time we wait
+// for that (it hangs in the kernel, or belongs to another user).
+var ErrStuck = errors.New("process does not die")
+
+// Options says what to start.
+type Options struct {
+	Argv []string // program and arguments; a program without a slash is looked up in the PATH of Env
+	Dir  string   // "" = our own
+	Env  []string // the whole environment: nothing is inherited
+
+	Stdin  []byte   // written to the child and closed; nil = /dev/null
+	Stdout *os.File // nil = a socketpair that Child.Stdout reads, so that nobody can open it through /proc
+	Stderr *os.File // nil = /dev/null
+
+	Grace time.Duration // from TERM to KILL; 0 = DefaultGrace
+	Drain time.Duration // how long Child.Stdout waits for holders of the other end after the end; 0 = DefaultDrain
+	Mark  string        // the value of MarkVar; "" = a random one
+}
+
+// State is how a child ended.
+type State struct {
+	ExitCode  int        // 128+n when a signal ended it, as shells have it; -1 when it is stuck
+	Signal    string     // "killed", "terminated", ...; "" when it exited by itself
+	Leftovers []Leftover // processes that outlived it and were ended
+}
+
+// Leftover is a process that was still there when its child had ended.
+type Leftover struct {
+	Pid     int
+	Command string // its command line, arguments parted by blanks: hostile text
+	Stuck   bool   // could not be ended
+}
+
+// Process is one process of the system.
+type Process struct {
+	Pid     int
+	Start   string // when it started, in a unit of the system: only for comparing
+	Comm    string
+	Cmdline []string
+}
