@@ -1,21 +1,28 @@
 // Package queue keeps deferred actions, sessions, attempts, findings and
 // decisions in one bbolt file per repository.
 //
-// Buckets (all values JSON with schema: 1):
+// Buckets. Values are JSON with schema: 1; an index has an id or nothing as its
+// value. Ids are the 16 bytes of a UUIDv7, numbers are 8 bytes big endian.
 //
-//	deferred_actions   id (16-byte UUIDv7)          -> Action
-//	action_numbers     number (8-byte big endian)   -> id
-//	action_calls       session NUL tool_use_id      -> id
-//	sessions           id (16-byte UUIDv7)          -> Session
+//	deferred_actions   id                           -> Action
+//	action_numbers     number                       -> id
+//	action_sessions    session NUL number           -> id
+//	action_calls       session NUL tool_use_id      -> id   (a repeat maps to the first)
+//	                   session NUL NUL place        -> id   (a hit without tool_use_id)
+//	action_inputs      hash of a blocked call       -> id   (the latest with this input)
+//	action_replaying   id                           -> ""   (status replaying)
+//	sessions           id                           -> Session
 //	attempts           session id + attempt id      -> Attempt
-//	findings           id (16-byte UUIDv7)          -> Finding
+//	attempts_open      session id + attempt id      -> ""   (no end record)
+//	findings           session NUL id               -> Finding
 //	stories            file NUL story id            -> StoryState
-//	meta               schema, ...
+//	meta               "schema"                     -> number
 //
 // It holds no file open between operations: each takes the side lock
 // (queue.db.lock), opens, runs one transaction and closes, so that report and
-// approve work while a run goes on. The one invariant: an action once stored
-// is never lost and never doubled, whatever dies when.
+// approve work while a run goes on. It decides nothing about what an action
+// means, runs nothing, and deletes nothing. The one invariant: an action once
+// stored is never lost and never doubled, whatever dies when.
 package queue
 
 import (
@@ -86,6 +93,8 @@ type Action struct {
 	Status     Status          `json:"status"`
 	Decisions  []Decision      `json:"decisions,omitempty"`
 	Replay     *Replay         `json:"replay,omitempty"`
+	Earlier    []Replay        `json:"earlier_replays,omitempty"` // replays before the last one, oldest first
+	Owner      *Owner          `json:"replay_owner,omitempty"`    // the process that replays it, or died doing so
 }
 
 // Decision is what a person did with an action.
@@ -104,6 +113,13 @@ type Replay struct {
 	Output   string        `json:"output"` // last 64 KiB, stdout and stderr as they came
 	Cut      bool          `json:"cut,omitempty"`
 	Error    string        `json:"error,omitempty"`
+}
+
+// Owner is one process, told apart from a later one with the same pid.
+type Owner struct {
+	Pid   int    `json:"pid"`
+	Start string `json:"start,omitempty"` // start time of the process, as the system gives it
+	Boot  string `json:"boot,omitempty"`  // boot id of the machine
 }
 
 // Outcome is how an attempt, or a story, ended.
@@ -144,7 +160,8 @@ type Session struct {
 	ResetsAt   time.Time `json:"resets_at,omitzero"` // when a limit resets
 	ExitCode   int       `json:"exit_code"`
 	ConfigHash string    `json:"config_hash,omitempty"`
-	StoryOrder []string  `json:"story_order"` // ids, as planned
+	StoryOrder []string  `json:"story_order"`    // ids, as planned
+	Scan       bool      `json:"scan,omitempty"` // not a run: hits that `loop scan --queue` put here
 }
 
 // Attempt is one `claude --print` process working on one story.

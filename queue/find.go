@@ -1,0 +1,163 @@
+package queue
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/seed-b23e517c/loop/policy"
+)
+
+// minSuffix is the least number of hex digits that name an entry by the end of
+// its id. The beginning of a UUIDv7 is its time, and alike in one scan.
+const minSuffix = 6
+
+// Filter chooses actions; an empty field chooses all.
+type Filter struct {
+	Session, Story string
+	Status         []Status
+	Evidence       []policy.Evidence
+}
+
+func (f Filter) match(a *Action) bool {
+	return (f.Session == "" || a.Session == f.Session) &&
+		(f.Story == "" || a.Story == f.Story) &&
+		(len(f.Status) == 0 || slices.Contains(f.Status, a.Status)) &&
+		(len(f.Evidence) == 0 || slices.Contains(f.Evidence, a.Evidence))
+}
+
+// Get finds one action by its number ("12", "#12"), its full id, or a suffix of
+// its id of at least six hex digits that no other action has.
+func (s *Store) Get(ctx context.Context, ref string) (Action, error) {
+	var raw []byte
+	found := ErrNotFound
+	err := s.view(ctx, func(tx *bolt.Tx) error {
+		var id []byte
+		if id, found = resolve(tx, ref); found == nil {
+			raw = bytes.Clone(tx.Bucket([]byte(bucketActions)).Get(id))
+		}
+		return nil
+	})
+	if err != nil {
+		return Action{}, err
+	}
+	if found != nil {
+		return Action{}, fmt.Errorf("action %q: %w", ref, found)
+	}
+	return decodeAction(raw)
+}
+
+// Actions lists the actions that the filter chooses, in the order in which
+// they were stored.
+func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
+	var raw [][]byte
+	err := s.view(ctx, func(tx *bolt.Tx) error {
+		raw = rawActions(tx, f.Session)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := decodeActions(raw)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(a Action) bool { return !f.match(&a) }), nil
+}
+
+// rawActions copies the actions of a session, or all of them, by number.
+func rawActions(tx *bolt.Tx, session string) [][]byte {
+	var raw [][]byte
+	actions := tx.Bucket([]byte(bucketActions))
+	bucket, prefix := bucketNumbers, []byte(nil)
+	if session != "" {
+		bucket, prefix = bucketBySession, textKey(session, "")
+	}
+	c := tx.Bucket([]byte(bucket)).Cursor()
+	for k, id := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, id = c.Next() {
+		if b := actions.Get(id); b != nil {
+			raw = append(raw, bytes.Clone(b))
+		}
+	}
+	return raw
+}
+
+func decodeActions(raw [][]byte) ([]Action, error) {
+	out := make([]Action, len(raw))
+	for i, b := range raw {
+		var err error
+		if out[i], err = decodeAction(b); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// resolve finds the key of the one action that ref names. Digits alone may be
+// a number and the end of an id: when they are both, of different actions,
+// that is ambiguous too.
+func resolve(tx *bolt.Tx, ref string) ([]byte, error) {
+	ref = strings.TrimSpace(ref)
+	actions := tx.Bucket([]byte(bucketActions))
+	if key, err := idKey(ref); err == nil {
+		if actions.Get(key) == nil {
+			return nil, ErrNotFound
+		}
+		return key, nil
+	}
+	var keys [][]byte
+	digits, isNumber := strings.CutPrefix(ref, "#")
+	if n, err := strconv.ParseUint(digits, 10, 64); err == nil && strconv.FormatUint(n, 10) == digits {
+		if id := tx.Bucket([]byte(bucketNumbers)).Get(numberKey(n)); id != nil {
+			keys = append(keys, id)
+		}
+	}
+	if !isNumber {
+		for _, k := range matchIDs(actions, ref, strings.HasSuffix) {
+			if len(keys) == 0 || !bytes.Equal(keys[0], k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	switch len(keys) {
+	case 0:
+		return nil, ErrNotFound
+	case 1:
+		return keys[0], nil
+	}
+	return nil, ambiguousActions(tx, ref, keys)
+}
+
+// matchIDs lists the ids of a bucket whose hex digits fit ref.
+func matchIDs(b *bolt.Bucket, ref string, fits func(id, ref string) bool) [][]byte {
+	ref = strings.ToLower(strings.ReplaceAll(ref, "-", ""))
+	if len(ref) < minSuffix || strings.Trim(ref, "0123456789abcdef") != "" {
+		return nil
+	}
+	var keys [][]byte
+	c := b.Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		if fits(hex.EncodeToString(k), ref) {
+			keys = append(keys, bytes.Clone(k))
+		}
+	}
+	return keys
+}
+
+func ambiguousActions(tx *bolt.Tx, ref string, keys [][]byte) error {
+	e := &AmbiguousError{Ref: ref}
+	for _, k := range keys {
+		a, err := loadAction(tx, k)
+		if err != nil {
+			return err
+		}
+		e.Candidates = append(e.Candidates, fmt.Sprintf("#%d %s", a.Number, a.ID))
+	}
+	return e
+}

@@ -1,0 +1,84 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/seed-b23e517c/loop/policy"
+)
+
+// grave ranks evidence: what ran is graver than what was stopped.
+func grave(e policy.Evidence) int {
+	switch e {
+	case policy.Executed:
+		return 4
+	case policy.Blocked:
+		return 3
+	case policy.Written:
+		return 2
+	case policy.Mentioned:
+		return 1
+	}
+	return 0
+}
+
+// merge is the stored action with what another sight of the same call adds.
+// What was stored first stays, apart from evidence, tier and rules, which only
+// grow. A call that was decided as a blocked one and then turns out to have
+// run waits for a person again: the decision was about something else.
+func merge(old, seen Action) Action {
+	if grave(seen.Evidence) > grave(old.Evidence) {
+		old.Evidence = seen.Evidence
+		fill(&seen.Why, old.Why)
+		old.Why = seen.Why
+		if seen.Evidence == policy.Executed && slices.Contains([]Status{Approved, Rejected, Superseded}, old.Status) {
+			old.Status = Pending
+		}
+	}
+	old.Tier = max(old.Tier, seen.Tier)
+	old.Opaque = old.Opaque || seen.Opaque
+	for _, r := range seen.Rules {
+		if !slices.Contains(old.Rules, r) {
+			old.Rules = append(old.Rules, r)
+		}
+	}
+	if old.Outcome == "unknown" {
+		old.Outcome = ""
+		fill(&seen.Outcome, "unknown")
+	}
+	for _, f := range []struct {
+		to   *string
+		from string
+	}{
+		{&old.Story, seen.Story},
+		{&old.StoryTitle, seen.StoryTitle},
+		{&old.Attempt, seen.Attempt},
+		{&old.Tool, seen.Tool},
+		{&old.Agent, seen.Agent},
+		{&old.Command, seen.Command},
+		{&old.Cwd, seen.Cwd},
+		{&old.GitHead, seen.GitHead},
+		{&old.GitBranch, seen.GitBranch},
+		{&old.Why, seen.Why},
+		{&old.Excerpt, seen.Excerpt},
+		{&old.Outcome, seen.Outcome},
+		{&old.RelatedTo, seen.RelatedTo},
+	} {
+		fill(f.to, f.from)
+	}
+	if len(old.Input) == 0 {
+		old.Input = seen.Input
+	}
+	if old.Transcript == "" {
+		old.Transcript, old.Line = seen.Transcript, seen.Line
+	} else if old.Transcript == seen.Transcript && old.Line == 0 {
+		old.Line = seen.Line
+	}
+	return old
+}
+
+// fill sets an empty text.
+func fill(to *string, from string) {
+	if *to == "" {
+		*to = from
+	}
+}
