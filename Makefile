@@ -2,7 +2,9 @@
 
 GO ?= go
 # The race detector needs a C compiler; without one the tests run all the same.
-RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
+BUILD = -trimpath $(if $(VERSION),-ldflags '-X main.version=$(VERSION)')
 # Else every program under the race detector takes a second to exit.
 export GORACE = atexit_sleep_ms=0
 
@@ -12,7 +14,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/loop
-	$(GO) build -trimpath -o bin/loop ./cmd/loop
+	$(GO) build $(BUILD) -o bin/loop ./cmd/loop
 
 demo: build ## a whole night in a temporary repository, offline, in seconds
 	./bin/loop demo
@@ -39,7 +41,7 @@ score: ## how well the rules read the corpus, by family
 	$(GO) test ./policy -run TestCorpus -count=1 -v
 
 install: ## install loop where go install puts programs
-	$(GO) install -trimpath ./cmd/loop
+	$(GO) install $(BUILD) ./cmd/loop
 
 clean: ## remove what the build made; the client's cache stays
 	rm -rf bin
