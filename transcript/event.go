@@ -39,8 +39,17 @@ type Event struct {
 	Line      int // 1-based line number of the record
 	SessionID string
 	Agent     string    // "" = main agent; else the parent_tool_use_id or agent id of the subagent
+	Cwd       string    // the directory a row of an on-disk session file names
 	Time      time.Time // zero when the record has none
 	Text      string    // KindText, KindThinking, KindPrompt, KindPlain, KindOversize
+	Synthetic bool      // KindPrompt: the client made it, not a person
+	Request   bool      // KindOther: the client's copy of its own request or prompt
+
+	// Record is the raw JSON of the record that the event comes from, "" when
+	// there is none; all events of a record have the same. Part is the number
+	// of the record, or of the text between records, within its line.
+	Record string
+	Part   int
 
 	Call      *Call
 	Result    *Result
@@ -50,6 +59,7 @@ type Event struct {
 	Hook      *Hook
 	VCS       *VCS
 	Retry     *Retry
+	Task      *Task
 }
 
 // Call is one tool call.
@@ -66,6 +76,11 @@ type Result struct {
 	IsError  bool
 	NotRun   bool   // the client says that the call did not run (denied by hook or rule, unknown tool, invalid input)
 	DeniedBy string // "hook", "config", ... when NotRun by a permission decision
+
+	Interrupted bool     // stopped by a person or a signal: it may have run in part
+	Background  bool     // it goes on in the background; this is only its start
+	Detailed    bool     // the client added its own structured result
+	VCS         []string // VCSPush, VCSPublished: what the client saw this call do
 }
 
 // Init is the system/init record.
@@ -91,7 +106,11 @@ type Final struct {
 	CostUSD        float64
 	InputTokens    int64
 	OutputTokens   int64
-	Denials        []Denial
+
+	CacheReadTokens     int64 // not part of InputTokens
+	CacheCreationTokens int64 // not part of InputTokens
+	Denials             []Denial
+	Deferred            *Denial // the call that a hook's defer left undone
 }
 
 // Denial is one entry of a result's permission_denials.
@@ -115,8 +134,22 @@ type Hook struct {
 	Outcome  string
 }
 
+// The kinds of VCS that leave the machine.
+const (
+	VCSPush      = "push"
+	VCSPublished = "published" // a pull request was opened, merged, commented on, ...
+)
+
 // VCS is the client's own notice of a version-control change.
 type VCS struct{ Kind, Branch, URL string }
+
+// Task is a system/task_* record: a subagent or a command in the background.
+type Task struct {
+	Event     string // task_started, task_progress, task_updated, task_notification
+	ID        string
+	ToolUseID string
+	Status    string // completed, failed, ...
+}
 
 // Retry is a system/api_retry record.
 type Retry struct {
