@@ -16,8 +16,8 @@ type Word struct {
 	Subst   bool // the unknown part comes from a command or process substitution, or a file read
 }
 
-// Assign is an assignment in effect on one command (FOO=1 cmd, env FOO=1 cmd,
-// or an earlier assignment or export in the line).
+// Assign is an assignment in effect on one command: FOO=1 cmd, env FOO=1 cmd,
+// or an earlier export in the line. A later one of the same name wins.
 type Assign struct {
 	Name  string
 	Value Word
@@ -72,6 +72,13 @@ type Command struct {
 	Remote    string // host it would run on ("ssh HOST CMD"), container ("docker exec NAME CMD": "docker:NAME"); "" = here
 	Dir       string // directory after the line's own known cd's, as written; "" = unchanged
 	Opaque    string // why it cannot be seen through (e.g. "runs what curl prints"); "" = it can
+	Files     []File // files named in Argv that the same line wrote, with their text
+}
+
+// File is a file that the line itself writes, as far as its text is known.
+type File struct {
+	Name string // as named on the command
+	Text string
 }
 
 // Program is the name of the program without directory, backslash or .exe.
@@ -96,6 +103,11 @@ type Text struct {
 type Options struct {
 	MaxBytes int // a longer line is opaque; 0 = 1 MiB
 	MaxDepth int // nesting of payloads; 0 = 16
+
+	// ReadFile gives the text of a script that the line runs (sh x.sh, ./x.sh,
+	// . x.sh); nil, or false, leaves such a command as it stands. The name is as
+	// written, joined to the directory of the line's own cd's.
+	ReadFile func(name string) (text string, ok bool)
 }
 
 // Line is a command line, read.

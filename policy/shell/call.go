@@ -1,0 +1,242 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxChoices bounds how many readings one command gets when variables in it
+// may hold one of several values.
+const maxChoices = 16
+
+// callExpr reads a simple command: once for each combination of the values
+// that the variables in it may hold.
+func (w *walker) callExpr(c *syntax.CallExpr, in input, redirs []Redirect) output {
+	if out, ok := w.aliased(c, in); ok {
+		return out
+	}
+	names := w.choices(c)
+	if len(names) == 0 {
+		return w.oneCall(c, in, redirs)
+	}
+	saved := make([]variable, len(names))
+	total := 1
+	for i, n := range names {
+		saved[i] = w.st.vars[n]
+		total *= len(saved[i].vals)
+	}
+	results := map[string][]Word{}
+	var out output
+	for k := range min(total, maxChoices) {
+		rest := k
+		for i, n := range names {
+			v := saved[i]
+			v.vals = v.vals[rest%len(v.vals):][:1]
+			rest /= len(saved[i].vals)
+			w.st.vars[n] = v
+		}
+		out = w.oneCall(c, in, redirs)
+		for _, a := range c.Assigns {
+			if v := w.st.vars[a.Name.Value]; len(c.Args) == 0 && len(v.vals) > 0 && !slices.Contains(results[a.Name.Value], v.vals[0]) {
+				results[a.Name.Value] = append(results[a.Name.Value], v.vals[0])
+			}
+		}
+	}
+	for i, n := range names {
+		w.st.vars[n] = saved[i]
+	}
+	for n, vals := range results {
+		v := w.st.vars[n]
+		v.vals = vals[:min(len(vals), maxAlternatives)]
+		w.st.vars[n] = v
+	}
+	if total > 1 {
+		out.known = false
+	}
+	return out
+}
+
+// choices names the variables of a command that may hold several values.
+func (w *walker) choices(c *syntax.CallExpr) []string {
+	any := false
+	for _, v := range w.st.vars {
+		any = any || len(v.vals) > 1
+	}
+	if !any {
+		return nil
+	}
+	var names []string
+	syntax.Walk(c, func(n syntax.Node) bool {
+		if pe, ok := n.(*syntax.ParamExp); ok && pe.Param != nil {
+			if name := pe.Param.Value; len(w.st.vars[name].vals) > 1 && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// aliased reads a command whose first word is an alias of the line.
+func (w *walker) aliased(c *syntax.CallExpr, in input) (output, bool) {
+	if len(w.st.aliases) == 0 || len(c.Args) == 0 {
+		return output{}, false
+	}
+	name := c.Args[0].Lit()
+	a, ok := w.st.aliases[name]
+	if !ok || name == "" {
+		return output{}, false
+	}
+	if w.f.mode == Runs {
+		a.called = true
+	}
+	rest := w.slice(c.Args[0].End(), c.End())
+	st := w.st.clone()
+	delete(st.aliases, name) // an alias does not expand itself
+	return w.payload(Word{Text: a.text + rest}, "alias "+name, st, in), true
+}
+
+func (w *walker) oneCall(c *syntax.CallExpr, in input, redirs []Redirect) output {
+	if len(c.Args) == 0 {
+		for _, a := range c.Assigns {
+			w.assign(a)
+		}
+		if len(redirs) > 0 {
+			w.emit(Command{Argv: []Word{{Text: ":"}}, Redirects: redirs, Stdin: in.Input, Source: w.source(c)})
+		}
+		return silent
+	}
+	cmd := Command{Stdin: in.Input, Redirects: redirs, Source: w.source(c)}
+	for _, a := range c.Assigns {
+		if a.Value != nil {
+			cmd.Env = append(cmd.Env, Assign{Name: a.Name.Value, Value: w.literal(a.Value)})
+		}
+	}
+	for _, word := range c.Args {
+		cmd.Argv = append(cmd.Argv, w.fields(word)...)
+	}
+	if len(cmd.Argv) == 0 {
+		return silent
+	}
+	return w.run(cmd, in)
+}
+
+// assign applies NAME=value, NAME+=value, NAME=(a b) and NAME[i]=value.
+func (w *walker) assign(a *syntax.Assign) {
+	if a.Name == nil {
+		w.literal(a.Value)
+		return
+	}
+	name := a.Name.Value
+	switch {
+	case a.Array != nil:
+		var list []Word
+		if a.Append {
+			list = slices.Clone(w.st.vars[name].list)
+		}
+		for _, e := range a.Array.Elems {
+			w.comments(e.Comments)
+			if e.Index != nil {
+				w.arithm(e.Index)
+			}
+			if e.Value != nil {
+				list = append(list, w.fields(e.Value)...)
+			}
+		}
+		w.st.setList(name, list)
+	case a.Index != nil:
+		w.arithm(a.Index)
+		w.assignElem(name, a.Index, w.literal(a.Value))
+	case a.Naked:
+	case a.Append:
+		old, ok := w.lookup(name, nil)
+		if !ok {
+			old = unknown("$" + name)
+		}
+		val := joinText(old, w.literal(a.Value))
+		if v := w.st.vars[name]; v.isList && len(v.list) > 0 {
+			v.list = slices.Clone(v.list)
+			v.list[0] = val
+			w.st.vars[name] = v
+			return
+		}
+		w.st.set(name, val)
+	default:
+		w.st.set(name, w.literal(a.Value))
+	}
+}
+
+func (w *walker) assignElem(name string, index syntax.ArithmExpr, val Word) {
+	list := slices.Clone(w.st.vars[name].list)
+	text, ok := w.calc(index)
+	i := len(text)
+	if n := atoi(text); ok && n >= 0 && n <= len(list) {
+		i = n
+	} else {
+		i = len(list)
+	}
+	if i == len(list) {
+		list = append(list, val)
+	} else {
+		list[i] = val
+	}
+	w.st.setList(name, list)
+}
+
+func joinText(a, b Word) Word {
+	return Word{Text: a.Text + b.Text, Dynamic: a.Dynamic || b.Dynamic, Subst: a.Subst || b.Subst}
+}
+
+// declClause is export, declare, local, readonly and typeset: a command, and
+// assignments.
+func (w *walker) declClause(d *syntax.DeclClause, in input) {
+	c := Command{Argv: []Word{{Text: d.Variant.Value}}, Stdin: in.Input, Source: w.source(d)}
+	export := d.Variant.Value == "export"
+	for _, a := range d.Args {
+		if a.Name == nil {
+			word := w.literal(a.Value)
+			export = export || strings.HasPrefix(word.Text, "-") && strings.Contains(word.Text, "x")
+			c.Argv = append(c.Argv, word)
+			continue
+		}
+		w.assign(a)
+		word := Word{Text: a.Name.Value}
+		if !a.Naked {
+			val := joinWords(w.st.vars[a.Name.Value].list)
+			if v := w.st.vars[a.Name.Value]; !v.isList && len(v.vals) > 0 {
+				val = v.vals[0]
+			}
+			val.Text = a.Name.Value + "=" + val.Text
+			word = val
+		}
+		c.Argv = append(c.Argv, word)
+		if export {
+			w.st.export(a.Name.Value)
+		}
+	}
+	w.emit(c)
+}
+
+// emit completes a command with what holds around it and keeps it.
+func (w *walker) emit(c Command) {
+	c.Mode, c.Depth, c.Remote, c.Dir = w.f.mode, w.f.depth, w.f.remote, w.st.dir
+	c.Wrappers = slices.Concat(w.f.wrappers, c.Wrappers)
+	c.Redirects = slices.Concat(w.f.redirs, c.Redirects)
+	c.Env = slices.Concat(w.st.env(), w.f.env, c.Env)
+	if c.Opaque == "" {
+		c.Opaque = w.f.opaque
+	}
+	if c.Opaque == "" && c.Argv[0].Dynamic {
+		c.Opaque = "runs a program whose name is not known"
+	}
+	if len(w.st.files) > 0 {
+		for _, a := range c.Argv[1:] {
+			if text, ok := w.st.file(a.Text); ok {
+				c.Files = append(c.Files, File{Name: a.Text, Text: text})
+			}
+		}
+	}
+	w.r.add(c)
+}

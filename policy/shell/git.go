@@ -1,0 +1,144 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// gitGlobals are git's options in front of the subcommand that take a word.
+const gitGlobals = "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source"
+
+// gitCode reads the commands that git itself would run: aliases that the line
+// defines, submodule foreach, rebase -x, bisect run and filter-branch. git
+// stays a command in every case.
+func gitCode(w *walker, c Command, in input) (output, bool) {
+	sub := gitSub(c.Argv)
+	aliases := w.st.gitAlias
+	for i, a := range c.Argv[:sub] {
+		if a.Text == "-c" && i+1 < sub {
+			aliases = gitAlias(aliases, c.Argv[i+1])
+		}
+	}
+	if sub >= len(c.Argv) {
+		return output{}, false
+	}
+	args := c.Argv[sub+1:]
+	switch c.Argv[sub].Text {
+	case "config":
+		w.gitConfig(args)
+		return silent, false
+	case "submodule":
+		w.gitWords(c, args, "foreach", in)
+	case "bisect":
+		w.gitRun(c, args, in)
+	case "rebase":
+		w.gitFlags(c, args, "-x --exec", in)
+	case "filter-branch":
+		w.gitFlags(c, args, "--setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter", in)
+	case "difftool", "mergetool":
+		w.gitFlags(c, args, "-x --extcmd", in)
+	case "for-each-repo":
+	default:
+		if val, ok := aliases[c.Argv[sub].Text]; ok {
+			w.gitAliased(c, sub, val, in)
+			return output{}, false
+		}
+	}
+	return output{}, false
+}
+
+// gitSub is the index of git's subcommand.
+func gitSub(argv []Word) int {
+	i := 1
+	for ; i < len(argv) && strings.HasPrefix(argv[i].Text, "-"); i++ {
+		if hasFlag(gitGlobals, argv[i].Text) {
+			i++
+		}
+	}
+	return min(i, len(argv))
+}
+
+// gitAlias adds alias.NAME=VALUE to the known aliases.
+func gitAlias(aliases map[string]Word, setting Word) map[string]Word {
+	name, val, ok := strings.Cut(setting.Text, "=")
+	if !ok || !strings.HasPrefix(strings.ToLower(name), "alias.") {
+		return aliases
+	}
+	out := map[string]Word{}
+	for k, v := range aliases {
+		out[k] = v
+	}
+	setting.Text = val
+	out[name[len("alias."):]] = setting
+	return out
+}
+
+// gitConfig remembers git config alias.NAME VALUE, and its set subcommand.
+func (w *walker) gitConfig(args []Word) {
+	for i, a := range args {
+		if strings.HasPrefix(a.Text, "alias.") && i+1 < len(args) {
+			val := args[i+1]
+			val.Text = a.Text + "=" + val.Text
+			w.st.gitAlias = gitAlias(w.st.gitAlias, val)
+		}
+	}
+}
+
+// gitAliased runs an alias: shell code after "!", else git's own words.
+func (w *walker) gitAliased(c Command, sub int, val Word, in input) {
+	name := c.Argv[sub].Text
+	if code, ok := strings.CutPrefix(val.Text, "!"); ok {
+		val.Text = code
+		code := joinWords(slices.Concat([]Word{val}, c.Argv[sub+1:]))
+		w.codeOf(c, code, "git "+name, w.st.child(), in)
+		return
+	}
+	argv := slices.Clone(c.Argv[:sub])
+	for _, f := range splitWords(val.Text) {
+		argv = append(argv, Word{Text: f, Dynamic: val.Dynamic, Subst: val.Subst})
+	}
+	argv = append(argv, c.Argv[sub+1:]...)
+	inner := *w
+	inner.st = w.st.clone()
+	delete(inner.st.gitAlias, name)
+	c.Wrappers = append(slices.Clone(c.Wrappers), "git "+name)
+	c.Argv = argv
+	if again := gitSub(argv); again < len(argv) && argv[again].Text == name {
+		w.emit(c) // git does not expand an alias within itself
+		return
+	}
+	inner.run(c, in)
+}
+
+// gitWords reads the words after a subcommand's verb as shell code.
+func (w *walker) gitWords(c Command, args []Word, verb string, in input) {
+	i := slices.IndexFunc(args, func(a Word) bool { return a.Text == verb })
+	if i < 0 {
+		return
+	}
+	for i++; i < len(args) && strings.HasPrefix(args[i].Text, "-"); i++ {
+	}
+	if i < len(args) {
+		w.codeOf(c, joinWords(args[i:]), "git "+verb, w.st.child(), in)
+	}
+}
+
+func (w *walker) gitRun(c Command, args []Word, in input) {
+	if len(args) > 1 && args[0].Text == "run" {
+		w.again(c, args[1:], "git bisect run", in)
+	}
+}
+
+// gitFlags reads the values of flags as shell code.
+func (w *walker) gitFlags(c Command, args []Word, flags string, in input) {
+	wr := wrapper{code: flags}
+	p := parsed{}
+	for i := 0; i < len(args); i++ {
+		if strings.HasPrefix(args[i].Text, "-") && len(args[i].Text) > 1 {
+			i += p.flag(&wr, args, i)
+		}
+	}
+	for _, code := range p.code {
+		w.codeOf(c, code, "git "+strings.Fields(flags)[0], w.st.child(), in)
+	}
+}

@@ -1,0 +1,161 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxItems is how many words of a for loop are walked one by one.
+const maxItems = 128
+
+// while walks the body once, and again when the first round changed a
+// variable that it reads.
+func (w *walker) while(c *syntax.WhileClause, in input) {
+	if w.readLoop(c, in) {
+		return
+	}
+	w.rounds(func() {
+		w.stmts(c.Cond, in)
+		w.comments(c.CondLast)
+		w.branch(c.Do, in)
+	})
+	w.comments(c.DoLast)
+}
+
+// rounds walks a loop's body until its state settles, at most three times.
+func (w *walker) rounds(body func()) {
+	for range 3 {
+		before := w.st.clone()
+		body()
+		if !w.r.step() || same(before, w.st) {
+			return
+		}
+	}
+}
+
+func same(a, b *state) bool {
+	if len(a.vars) != len(b.vars) {
+		return false
+	}
+	for name, va := range a.vars {
+		vb, ok := b.vars[name]
+		if !ok || !slices.Equal(va.vals, vb.vals) || !slices.Equal(va.list, vb.list) {
+			return false
+		}
+	}
+	return true
+}
+
+// readLoop unrolls "while read x; do ...; done" over a known input, one line
+// at a time. It says whether it did.
+func (w *walker) readLoop(c *syntax.WhileClause, in input) bool {
+	if !in.Known || c.Until || len(c.Cond) != 1 {
+		return false
+	}
+	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || call.Args[0].Lit() != "read" {
+		return false
+	}
+	lines := strings.Split(strings.TrimSuffix(in.Text, "\n"), "\n")
+	if len(lines) > maxItems {
+		return false
+	}
+	rest := in
+	for _, line := range lines {
+		if !w.r.step() {
+			return false
+		}
+		in.Text = line + "\n"
+		in.word.Text = in.Text
+		w.stmts(c.Cond, in)
+		rest.Known, rest.Text = false, ""
+		w.branch(c.Do, rest)
+	}
+	w.comments(c.DoLast)
+	return true
+}
+
+func (w *walker) forClause(c *syntax.ForClause, in input) output {
+	defer w.comments(c.DoLast)
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		return w.forWords(c, l, in)
+	case *syntax.CStyleLoop:
+		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
+			if x != nil {
+				w.arithm(x)
+			}
+		}
+		w.rounds(func() { w.branch(c.Do, in) })
+	}
+	return output{}
+}
+
+func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter, in input) output {
+	items := w.st.params
+	if l.InPos.IsValid() {
+		items = nil
+		for _, word := range l.Items {
+			items = append(items, w.fields(word)...)
+		}
+	} else if !w.st.hasParams {
+		items = []Word{unknown(`$@`)}
+	}
+	out := silent
+	for i, item := range items {
+		if i == maxItems || !w.r.step() {
+			w.st.set(l.Name.Value, unknown("$"+l.Name.Value))
+			w.stmts(c.Do, in)
+			return output{}
+		}
+		w.st.set(l.Name.Value, item)
+		out = out.then(w.stmts(c.Do, in))
+	}
+	if len(items) == 0 {
+		w.branch(c.Do, in)
+	}
+	return out
+}
+
+// declare remembers a function.
+func (w *walker) declare(d *syntax.FuncDecl) {
+	names := d.Names
+	if d.Name != nil {
+		names = append(names, d.Name)
+	}
+	if len(names) == 0 { // zsh's anonymous function runs at once
+		w.stmt(d.Body, input{})
+		return
+	}
+	for _, name := range names {
+		fn := &function{name: name.Value, body: d.Body, f: w.f}
+		w.r.funcs = append(w.r.funcs, fn)
+		if w.st.funcs == nil {
+			w.st.funcs = map[string][]*function{}
+		}
+		w.st.funcs[name.Value] = []*function{fn}
+	}
+}
+
+// call walks a function's body with its arguments.
+func (w *walker) call(fn *function, args []Word, in input) output {
+	if w.f.mode == Runs {
+		fn.called = true
+	}
+	if slices.Contains(w.f.calls, fn) || len(w.f.calls) >= w.r.opts.MaxDepth {
+		return output{}
+	}
+	inner := *w
+	inner.f.src = fn.f.src
+	inner.f.calls = append(slices.Clone(w.f.calls), fn)
+	params, has := w.st.params, w.st.hasParams
+	w.st.params, w.st.hasParams = args, true
+	if args == nil && w.f.mode == Defined {
+		w.st.hasParams = false
+	}
+	out := inner.stmt(fn.body, in)
+	w.st.params, w.st.hasParams = params, has
+	return out
+}

@@ -1,0 +1,109 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxFrames bounds the parser's recursion. The parser has no limit of its own,
+// and an overflowed stack ends the process, so the reader it pulls from looks
+// at how deep the stack is.
+const maxFrames = 2500
+
+// chunk is how many bytes the parser gets at a time: it can nest at most that
+// much deeper between two looks at the stack.
+const chunk = 512
+
+var errTooDeep = errors.New("nested too deep")
+
+// depthReader hands out a text and refuses to go on once the stack of the
+// caller is deeper than maxFrames.
+type depthReader struct {
+	text string
+	deep bool
+}
+
+func (d *depthReader) Read(p []byte) (int, error) {
+	var pc [1]uintptr
+	if runtime.Callers(maxFrames, pc[:]) > 0 {
+		d.deep = true
+		return 0, errTooDeep
+	}
+	if d.text == "" {
+		return 0, io.EOF
+	}
+	n := copy(p, d.text[:min(len(d.text), chunk)])
+	d.text = d.text[n:]
+	return n, nil
+}
+
+// dialects are the shells whose grammar is tried, in this order.
+func dialects() []syntax.LangVariant {
+	return []syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangPOSIX, syntax.LangMirBSDKorn}
+}
+
+// parse reads text as shell code. The statements come back even when an error
+// does: they are the ones in front of it.
+func parse(text string) (*syntax.File, string, error) {
+	if strings.IndexByte(text, 0) >= 0 {
+		text = strings.ReplaceAll(text, "\x00", "") // as bash does
+	}
+	var first error
+	var partial *syntax.File
+	for _, lang := range dialects() {
+		f, src, err := parseAs(text, lang)
+		if err == nil {
+			return f, src, nil
+		}
+		if first == nil {
+			first, partial = err, f
+		}
+		if errors.Is(err, errTooDeep) {
+			break
+		}
+	}
+	return partial, text, first
+}
+
+// parseAs parses in one dialect. A heredoc without its end runs to the end of
+// the text, as in the shells themselves.
+func parseAs(text string, lang syntax.LangVariant) (*syntax.File, string, error) {
+	for range 4 {
+		f, err := parseOnce(text, lang)
+		var pe syntax.ParseError
+		if err == nil || !errors.As(err, &pe) || !strings.HasPrefix(pe.Text, "unclosed here-document") {
+			return f, text, err
+		}
+		_, stop, ok := strings.Cut(pe.Text, "`")
+		if !ok {
+			return f, text, err
+		}
+		text += "\n" + strings.Trim(stop, "`\"'") + "\n"
+	}
+	f, err := parseOnce(text, lang)
+	return f, text, err
+}
+
+func parseOnce(text string, lang syntax.LangVariant) (f *syntax.File, err error) {
+	f = &syntax.File{}
+	src := &depthReader{text: text}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("parser gave up: %v", p)
+		}
+		if src.deep {
+			err = errTooDeep
+		}
+	}()
+	parser := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(strings.IndexByte(text, '#') >= 0))
+	whole, err := parser.Parse(src, "")
+	if whole != nil {
+		f = whole
+	}
+	return f, err
+}

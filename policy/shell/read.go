@@ -1,0 +1,161 @@
+package shell
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// The bounds of one reading. They are far above what people and agents write,
+// and keep a hostile line from taking more than a moment.
+const (
+	defaultMaxBytes = 1 << 20
+	defaultMaxDepth = 16
+	maxCommands     = 20000    // commands kept
+	maxSteps        = 100000   // statements walked, loops and calls unrolled
+	maxPayload      = 4 << 20  // bytes of payloads read, all together
+	maxValue        = 64 << 10 // bytes of one variable or one known output
+)
+
+// reader reads one line: its bounds, and what it has found so far.
+type reader struct {
+	opts    Options
+	line    Line
+	seen    map[string]int // key of a command to its index in line.Commands
+	said    map[string]bool
+	funcs   []*function
+	aliases []*alias
+	steps   int
+	payload int
+}
+
+// Read reads a command line into the simple commands it would run. It never
+// panics and its time and memory are bounded; what it could not read is named
+// in Line.Opaque.
+func Read(line string, o Options) Line {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = defaultMaxBytes
+	}
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = defaultMaxDepth
+	}
+	r := &reader{opts: o, seen: map[string]int{}, said: map[string]bool{}}
+	if len(line) > o.MaxBytes {
+		r.opaque(fmt.Sprintf("longer than %d bytes", o.MaxBytes))
+		line = line[:o.MaxBytes]
+	}
+	r.safely(line, func() { r.read(line) })
+	return r.line
+}
+
+func (r *reader) read(line string) {
+	w := &walker{r: r, st: &state{}}
+	w.text(line, input{}, Runs)
+	r.leftovers(w)
+	r.dryRun(line)
+}
+
+// safely runs one pass and, should it panic, says so and reads the text by its
+// tokens instead.
+func (r *reader) safely(text string, pass func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			why := fmt.Sprintf("reader gave up: %v", p)
+			r.opaque(why)
+			w := &walker{r: r, st: &state{}}
+			w.crude(text, why)
+		}
+	}()
+	pass()
+}
+
+// leftovers walks what the line defined and never called.
+func (r *reader) leftovers(w *walker) {
+	for i := 0; i < len(r.funcs); i++ {
+		if fn := r.funcs[i]; !fn.called {
+			in := *w
+			in.f = fn.f
+			in.f.mode = Defined
+			in.call(fn, nil, input{})
+		}
+	}
+	for i := 0; i < len(r.aliases); i++ {
+		if a := r.aliases[i]; !a.called {
+			in := *w
+			in.f = a.f
+			in.f.mode = Defined
+			in.payload(Word{Text: a.text}, "alias", in.st.clone(), input{})
+		}
+	}
+}
+
+// opaque records once why part of the line could not be read.
+func (r *reader) opaque(why string) {
+	if !r.said[why] {
+		r.said[why] = true
+		r.line.Opaque = append(r.line.Opaque, why)
+	}
+}
+
+// step counts one unit of work and says whether there is room for unrolling:
+// without it loops and calls are walked once.
+func (r *reader) step() bool {
+	r.steps++
+	return r.steps < maxSteps
+}
+
+// add keeps a command unless the same one is there already.
+func (r *reader) add(c Command) {
+	if len(r.line.Commands) >= maxCommands {
+		r.opaque(fmt.Sprintf("more than %d commands", maxCommands))
+		return
+	}
+	k := c.key()
+	if i, ok := r.seen[k]; ok {
+		merge(&r.line.Commands[i], c)
+		return
+	}
+	r.seen[k] = len(r.line.Commands)
+	r.line.Commands = append(r.line.Commands, c)
+}
+
+// merge keeps the graver reading of one command seen twice.
+func merge(old *Command, c Command) {
+	if old.Opaque == "" {
+		old.Opaque = c.Opaque
+	}
+}
+
+// key is what makes two commands the same for a reader of the result.
+func (c *Command) key() string {
+	var b strings.Builder
+	for _, a := range c.Argv {
+		b.WriteString(a.Text)
+		b.WriteByte(0)
+	}
+	fmt.Fprintf(&b, "\x01%d\x01%s\x01%s\x01%d\x01%s\x01%s", c.Mode, c.Remote, c.Dir, c.Stdin.Kind, c.Stdin.From, c.Stdin.Text)
+	for _, rd := range c.Redirects {
+		b.WriteString("\x01" + rd.Op + rd.Target.Text)
+	}
+	for _, e := range c.Env {
+		b.WriteString("\x01" + e.Name + "=" + e.Value.Text)
+	}
+	return b.String()
+}
+
+// baseName is the program's name without directory, backslash or .exe. A
+// scoped package (@scope/name, as npx takes it) keeps its scope.
+func baseName(argv []Word) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	name := strings.TrimLeft(argv[0].Text, `\`)
+	if strings.HasPrefix(name, "@") {
+		return name
+	}
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if cut, ok := strings.CutSuffix(strings.ToLower(name), ".exe"); ok {
+		return cut
+	}
+	return name
+}

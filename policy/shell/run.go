@@ -1,0 +1,139 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// run takes a command apart: a function of the line, a builtin that changes
+// what follows, a wrapper, or a plain command that is kept.
+func (w *walker) run(c Command, in input) output {
+	if !w.r.step() && len(c.Wrappers) > 64 {
+		w.r.opaque("too many wrappers")
+		w.emit(c)
+		return output{}
+	}
+	name := c.Program()
+	if fns := w.st.funcs[name]; len(fns) > 0 && c.Argv[0].Text == name && !c.Argv[0].Dynamic {
+		return w.callAll(fns, c, in)
+	}
+	if h := handlerOf(name); h != nil && !c.Argv[0].Dynamic {
+		if out, done := h(w, c, in); done {
+			return out
+		}
+	} else if wr, ok := wrapperOf(name, c.Argv); ok && !c.Argv[0].Dynamic {
+		if out, done := w.unwrap(wr, c, in); done {
+			return out
+		}
+	}
+	if out, done := w.script(c, in); done {
+		return out
+	}
+	w.emit(c)
+	return w.printed(c, in)
+}
+
+func (w *walker) callAll(fns []*function, c Command, in input) output {
+	inner := *w
+	inner.f.env = slices.Concat(w.f.env, c.Env)
+	inner.f.redirs = slices.Concat(w.f.redirs, c.Redirects)
+	inner.f.wrappers = slices.Concat(w.f.wrappers, c.Wrappers)
+	args := append([]Word{}, c.Argv[1:]...)
+	var out output
+	for _, fn := range fns {
+		out = inner.call(fn, args, in)
+	}
+	if len(fns) > 1 {
+		return output{}
+	}
+	return out
+}
+
+// again runs what a wrapper wraps: the same command with other words.
+func (w *walker) again(c Command, argv []Word, label string, in input) output {
+	if len(argv) == 0 {
+		return output{}
+	}
+	c.Argv = argv
+	c.Wrappers = append(slices.Clone(c.Wrappers), label)
+	return w.run(c, in)
+}
+
+// script reads a script that the command names, when its text is known.
+func (w *walker) script(c Command, in input) (output, bool) {
+	name := c.Argv[0].Text
+	if !strings.Contains(name, "/") || c.Argv[0].Dynamic {
+		return output{}, false
+	}
+	text, ok := w.scriptText(name)
+	if !ok || !isShellText(text) {
+		return output{}, false
+	}
+	st := w.st.child()
+	st.params, st.hasParams = c.Argv[1:], true
+	return w.payloadOf(c, Word{Text: text}, name, st, in), true
+}
+
+func (w *walker) scriptText(name string) (string, bool) {
+	if text, ok := w.st.file(name); ok {
+		return text, true
+	}
+	if w.r.opts.ReadFile == nil || w.f.remote != "" {
+		return "", false
+	}
+	return w.r.opts.ReadFile(w.st.join2(name))
+}
+
+// isShellText says whether a script is for a shell, by its first line.
+func isShellText(text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	if !strings.HasPrefix(first, "#!") {
+		return true
+	}
+	for _, f := range strings.Fields(first[2:]) {
+		if isShell(baseName([]Word{{Text: f}})) {
+			return true
+		}
+	}
+	return false
+}
+
+// payloadOf reads code that a command runs, keeping the command's own
+// wrappers, assignments and redirections around it.
+func (w *walker) payloadOf(c Command, code Word, label string, st *state, in input) output {
+	inner := *w
+	inner.f.redirs = slices.Concat(w.f.redirs, c.Redirects)
+	inner.f.wrappers = slices.Concat(w.f.wrappers, c.Wrappers)
+	for _, a := range c.Env {
+		st.set(a.Name, a.Value)
+		st.export(a.Name)
+	}
+	return inner.payload(code, label, st, in)
+}
+
+// payload reads a text as shell code in the given state. Code that is wholly
+// or partly unknown is read as far as it goes.
+func (w *walker) payload(code Word, label string, st *state, in input) output {
+	inner := *w
+	inner.st = st
+	inner.f.depth++
+	if label != "" {
+		inner.f.wrappers = append(slices.Clone(w.f.wrappers), label)
+	}
+	if inner.f.depth > w.r.opts.MaxDepth {
+		why := "more than " + strconv.Itoa(w.r.opts.MaxDepth) + " payloads deep"
+		w.r.opaque(why)
+		inner.crude(code.Text, why)
+		return output{}
+	}
+	return inner.text(code.Text, in, w.f.mode)
+}
+
+func atoi(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,198 @@
+package shell
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxAlternatives is how many values of one variable are followed after
+// branches that set it differently.
+const maxAlternatives = 8
+
+// variable is what is known of a shell variable.
+type variable struct {
+	vals     []Word // the possible values of a scalar
+	list     []Word // the elements of an array
+	isList   bool
+	exported bool
+}
+
+// function is a shell function of the line.
+type function struct {
+	name   string
+	body   *syntax.Stmt
+	f      frame
+	called bool
+}
+
+// alias is a shell alias of the line.
+type alias struct {
+	text   string
+	f      frame
+	called bool
+}
+
+// state is what the shell knows at one point of the line. Forks (subshells,
+// branches) work on clones.
+type state struct {
+	vars      map[string]variable
+	funcs     map[string][]*function
+	aliases   map[string]*alias
+	gitAlias  map[string]Word
+	files     map[string]string // text of files the line wrote, by joined name
+	params    []Word
+	hasParams bool
+	allexport bool
+	dir       string
+}
+
+func (s *state) clone() *state {
+	c := *s
+	c.vars = maps.Clone(s.vars)
+	c.funcs = maps.Clone(s.funcs)
+	c.aliases = maps.Clone(s.aliases)
+	c.gitAlias = maps.Clone(s.gitAlias)
+	c.files = maps.Clone(s.files)
+	return &c
+}
+
+// child is the state of a new shell process: it sees what was exported, the
+// functions (export -f is rare, and this errs on the safe side) and the files.
+func (s *state) child() *state {
+	c := s.clone()
+	c.aliases = nil
+	c.params, c.hasParams, c.allexport = nil, false, false
+	maps.DeleteFunc(c.vars, func(_ string, v variable) bool { return !v.exported })
+	return c
+}
+
+func (s *state) set(name string, val Word) {
+	if s.vars == nil {
+		s.vars = map[string]variable{}
+	}
+	if len(val.Text) > maxValue {
+		val = Word{Text: "$" + name, Dynamic: true}
+	}
+	old := s.vars[name]
+	s.vars[name] = variable{vals: []Word{val}, exported: old.exported || s.allexport}
+}
+
+func (s *state) setList(name string, list []Word) {
+	if s.vars == nil {
+		s.vars = map[string]variable{}
+	}
+	s.vars[name] = variable{list: list, isList: true}
+}
+
+func (s *state) export(name string) {
+	if v, ok := s.vars[name]; ok {
+		v.exported = true
+		s.vars[name] = v
+	}
+}
+
+// env lists the exported variables in a fixed order.
+func (s *state) env() []Assign {
+	var out []Assign
+	for _, name := range slices.Sorted(maps.Keys(s.vars)) {
+		if v := s.vars[name]; v.exported && len(v.vals) > 0 {
+			out = append(out, Assign{Name: name, Value: v.vals[0]})
+		}
+	}
+	return out
+}
+
+// join makes s hold what may be known after either of two branches: s and b.
+func (s *state) join(b *state) {
+	for name, vb := range b.vars {
+		va, ok := s.vars[name]
+		if !ok {
+			va = variable{vals: []Word{unknown("$" + name)}}
+		}
+		if s.vars == nil {
+			s.vars = map[string]variable{}
+		}
+		s.vars[name] = joinVar(va, vb)
+	}
+	for name, va := range s.vars {
+		if _, ok := b.vars[name]; !ok {
+			s.vars[name] = joinVar(va, variable{vals: []Word{unknown("$" + name)}})
+		}
+	}
+	for name, fns := range b.funcs {
+		if s.funcs == nil {
+			s.funcs = map[string][]*function{}
+		}
+		for _, fn := range fns {
+			if have := s.funcs[name]; !slices.Contains(have, fn) && len(have) < maxAlternatives {
+				s.funcs[name] = append(slices.Clone(have), fn)
+			}
+		}
+	}
+	s.aliases = union(s.aliases, b.aliases)
+	s.gitAlias = union(s.gitAlias, b.gitAlias)
+	s.files = union(s.files, b.files)
+	if b.dir != s.dir && b.dir != "" {
+		s.dir = b.dir
+	}
+	if !s.hasParams {
+		s.params, s.hasParams = b.params, b.hasParams
+	}
+}
+
+func union[V any](a, b map[string]V) map[string]V {
+	if a == nil {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
+}
+
+func joinVar(a, b variable) variable {
+	if a.isList || b.isList {
+		if !b.isList {
+			return a
+		}
+		return b
+	}
+	vals := slices.Clone(a.vals)
+	for _, v := range b.vals {
+		if !slices.Contains(vals, v) && len(vals) < maxAlternatives {
+			vals = append(vals, v)
+		}
+	}
+	return variable{vals: vals, exported: a.exported || b.exported}
+}
+
+func (s *state) file(name string) (string, bool) {
+	text, ok := s.files[s.join2(name)]
+	return text, ok
+}
+
+func (s *state) setFile(name, text string, add bool) {
+	if s.files == nil {
+		s.files = map[string]string{}
+	}
+	key := s.join2(name)
+	if add {
+		text = s.files[key] + text
+	}
+	if len(text) <= maxPayload/4 {
+		s.files[key] = text
+	}
+}
+
+// join2 is the name of a file as seen from where the line started.
+func (s *state) join2(name string) string {
+	if s.dir != "" && !strings.HasPrefix(name, "/") {
+		name = s.dir + "/" + name
+	}
+	return path.Clean(name)
+}
+
+// unknown is a word of which nothing is known but its source text.
+func unknown(src string) Word { return Word{Text: src, Dynamic: true} }
