@@ -1,9 +1,14 @@
 // Package stories reads the story files people already have and writes back
 // nothing but the done mark.
 //
+// Two forms are read: the prd.json family (a list under "userStories",
+// "stories", "tasks" or "items", or a bare list) and the form of this program,
+// a folder stories/ with one Markdown file a story.
+//
 // It never guesses: two candidates, a duplicate id or key, a file without
-// stories and broken JSON are errors that say where. The one invariant: after
-// a write, every byte of the file but the one flag is as it was.
+// stories and broken JSON are errors that say where. It does not decide which
+// story is done and runs no command it finds in a file. The one invariant:
+// after a write, every byte of the file but the one flag is as it was.
 package stories
 
 // Story is one unit of work.
@@ -17,10 +22,12 @@ type Story struct {
 	Done        bool
 	InProgress  bool
 	Conflict    string  // why Done could not be trusted (passes and status disagree); "" = none
+	Held        string  // why it is not to be worked on (its status says so); "" = it is
 	Priority    float64 // smaller first; stories without one keep file order after those with one
 	HasPriority bool
 	Depends     []string // ids that must be done first
 	Checkpoint  bool     // a person must look after it
+	Level       string   // the autonomy level it asks for; "" = none; as written, not checked
 	Line        int      // 1-based line where it begins
 	File        string   // for a folder of stories: its own file
 	Hash        string   // SHA-256 (hex) of its text without the done mark
@@ -28,12 +35,97 @@ type Story struct {
 
 // File is a story file (or a folder of them), read.
 type File struct {
-	Path    string // as given or found
-	Form    string // "prd.json", "stories/*.md", ...
-	Project string
-	Branch  string
-	Gates   []string // qualityGates and the like: shown, never executed
-	Stories []Story  // in file order
+	Path     string // as given or found
+	Form     string // FormPRD or FormMarkdown
+	Project  string
+	Branch   string
+	Gates    []string // qualityGates and the like: shown, never executed
+	Stories  []Story  // in file order
+	Warnings []string // what was read but not understood; nothing that changes what is done
 	// unexported: the bytes, and where each flag is
 	impl fileImpl
+}
+
+// The forms that are read.
+const (
+	FormPRD      = "prd.json"
+	FormMarkdown = "stories/*.md"
+)
+
+// fileImpl is what the file was made of when it was read. Positions in it are
+// never used to write: every write reads the file again.
+type fileImpl struct {
+	parts  []part  // the one file, or each file of the folder
+	places []place // where each story of File.Stories lies
+	words  words   // what the file calls done and not done in a status
+	// inserted remembers, by id, where SetDone put a mark in, so that taking
+	// it back leaves the file as it was.
+	inserted map[string]slot
+}
+
+// part is one file on disk.
+type part struct {
+	path string // as opened
+	link string // where path leads when it is a symbolic link
+	real string // the file behind it
+	data []byte
+}
+
+// place is where one story stands in its part, and its done marks.
+type place struct {
+	part    int
+	marks   []mark
+	insert  slot // where a mark goes when there is none
+	derived bool // the id was made from the position, not read
+
+	done     bool // as first read; SetDone changes only the Story
+	conflict string
+}
+
+// mark is one flag that says done or not done.
+type mark struct {
+	key        string
+	start, end int    // bytes of the value
+	raw        string // those bytes
+	done       bool
+	known      bool // false: the value says neither
+}
+
+// slot is where a missing mark is inserted: before + value + after, at offset.
+type slot struct {
+	key           string
+	at            int
+	before, after string
+}
+
+// index finds a story by id, -1 when there is none.
+func (f *File) index(id string) int {
+	for i := range f.Stories {
+		if f.Stories[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// match finds the story of f that is the same as story i of other: by id, or
+// by text when its id was derived from a position that may have moved.
+func (f *File) match(other *File, i int) int {
+	want := &other.Stories[i]
+	if !other.impl.places[i].derived {
+		return f.index(want.ID)
+	}
+	if j := f.index(want.ID); j >= 0 && f.Stories[j].Hash == want.Hash {
+		return j
+	}
+	found := -1
+	for j := range f.Stories {
+		if f.impl.places[j].derived && f.Stories[j].Hash == want.Hash {
+			if found >= 0 {
+				return -1 // two with the same text: no telling them apart
+			}
+			found = j
+		}
+	}
+	return found
 }

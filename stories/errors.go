@@ -1,0 +1,91 @@
+package stories
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrNoFile means that no story file lies in any of the usual places.
+	ErrNoFile = errors.New("no story file")
+	// ErrNoStories means that a file was read and holds no story. It is never
+	// the same as "all stories are done".
+	ErrNoStories = errors.New("no stories")
+	// ErrUnknownID means that no story of the file has the id asked for.
+	ErrUnknownID = errors.New("no such story")
+)
+
+// FormatError says what is wrong in a story file, and where.
+type FormatError struct {
+	Path    string
+	Line    int // 1-based; 0 = the file as a whole
+	Column  int // 1-based, in characters; 0 = the line as a whole
+	Problem string
+	Text    string // the offending line, shortened; "" when it says nothing
+}
+
+func (e *FormatError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q", e.Path)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, " line %d", e.Line)
+	}
+	if e.Column > 0 {
+		fmt.Fprintf(&b, ", column %d", e.Column)
+	}
+	fmt.Fprintf(&b, ": %s", e.Problem)
+	if e.Text != "" {
+		fmt.Fprintf(&b, ": %q", e.Text)
+	}
+	return b.String()
+}
+
+// CandidatesError means that more than one story file was found; which one
+// is meant is for a person to say.
+type CandidatesError struct {
+	Paths []string // in the order in which they were looked for
+}
+
+func (e *CandidatesError) Error() string {
+	return fmt.Sprintf("%d story files: %s; name the one to work on with --stories",
+		len(e.Paths), quotedList(e.Paths))
+}
+
+// UnsupportedError means that a file has a form that is known but not read.
+type UnsupportedError struct {
+	Paths []string
+	Form  string // of the first one
+}
+
+func (e *UnsupportedError) Error() string {
+	if len(e.Paths) > 1 {
+		return fmt.Sprintf("%s: these forms are not read yet; supported are prd.json and stories/*.md", quotedList(e.Paths))
+	}
+	return fmt.Sprintf("%s: this form (%s) is not read yet; supported are prd.json and stories/*.md",
+		quotedList(e.Paths), e.Form)
+}
+
+// ChangedError means that a story on disk is no longer the one that was read,
+// so that nothing was written.
+type ChangedError struct {
+	Path string
+	ID   string
+	Why  string
+}
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%q: story %q changed since it was read: %s", e.Path, e.ID, e.Why)
+}
+
+func quotedList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	if len(quoted) < 2 {
+		return strings.Join(quoted, "")
+	}
+	last := len(quoted) - 1
+	return strings.Join(quoted[:last], ", ") + " and " + quoted[last]
+}

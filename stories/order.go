@@ -1,0 +1,195 @@
+package stories
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// finish does what needs all stories of a file: unique ids, the order of a
+// folder, dependencies.
+func (f *File) finish() error {
+	if err := f.uniqueIDs(); err != nil {
+		return err
+	}
+	f.resolve()
+	_, err := f.Order()
+	return err
+}
+
+func (f *File) uniqueIDs() error {
+	first := make(map[string]int, len(f.Stories))
+	for i := range f.Stories {
+		s := &f.Stories[i]
+		if j, twice := first[s.ID]; twice {
+			return &FormatError{Path: f.Path, Line: f.lineIn(s), Problem: fmt.Sprintf(
+				"the id %q is used twice, %s and %s", s.ID, where(&f.Stories[j]), where(s))}
+		}
+		first[s.ID] = i
+	}
+	return nil
+}
+
+// where names the place of a story for a message.
+func where(s *Story) string {
+	if s.File != "" {
+		return fmt.Sprintf("in %q", s.File)
+	}
+	return fmt.Sprintf("on line %d", s.Line)
+}
+
+// lineIn is the line of a story for a FormatError about the whole form; a
+// folder has none.
+func (f *File) lineIn(s *Story) int {
+	if s.File != "" {
+		return 0
+	}
+	return s.Line
+}
+
+// resolve settles what the dependencies mean: "#3" is the story "3" unless one
+// is called "#3", and what only prose named counts if there is such a story.
+func (f *File) resolve() {
+	known := make(map[string]bool, len(f.Stories))
+	for i := range f.Stories {
+		known[f.Stories[i].ID] = true
+	}
+	for i := range f.Stories {
+		s := &f.Stories[i]
+		var ids []string
+		for _, id := range s.Depends {
+			prose := strings.HasPrefix(id, textMark)
+			id = strings.TrimPrefix(id, textMark)
+			if bare, ok := strings.CutPrefix(id, "#"); ok && !known[id] && known[bare] {
+				id = bare
+			}
+			if prose && (!known[id] || id == s.ID) || slices.Contains(ids, id) {
+				continue
+			}
+			ids = append(ids, id)
+		}
+		s.Depends = ids
+	}
+}
+
+// Open returns the open stories in working order, see Order. Those that are
+// held are left out.
+func (f *File) Open() []Story {
+	all, err := f.Order()
+	if err != nil {
+		return nil // cannot be: Read has refused such a file
+	}
+	return slices.DeleteFunc(all, func(s Story) bool { return s.Held != "" })
+}
+
+// Order returns the stories that are not done in the order in which to work
+// on them: by priority, then as in the file, but what a story depends on comes
+// before it, however low its own priority. A dependency that is done is
+// satisfied; one that is unknown or leads back to its story is an error.
+func (f *File) Order() ([]Story, error) {
+	o := orderer{f: f, at: make(map[string]int, len(f.Stories)), state: make([]int, len(f.Stories))}
+	todo := make([]int, 0, len(f.Stories))
+	for i := range f.Stories {
+		o.at[f.Stories[i].ID] = i
+		if !f.Stories[i].Done {
+			todo = append(todo, i)
+		}
+	}
+	o.sort(todo)
+	for _, i := range todo {
+		if err := o.visit(i); err != nil {
+			return nil, err
+		}
+	}
+	return o.out, nil
+}
+
+// Waiting returns the ids of the stories that a story depends on and that are
+// not done. A runner that works in Order and finds some left when it comes to
+// a story knows that they failed, and leaves the story out.
+func (f *File) Waiting(id string) []string {
+	i := f.index(id)
+	if i < 0 {
+		return nil
+	}
+	var left []string
+	for _, dep := range f.Stories[i].Depends {
+		if j := f.index(dep); j < 0 || !f.Stories[j].Done {
+			left = append(left, dep)
+		}
+	}
+	return left
+}
+
+// orderer walks from each story to what it depends on.
+type orderer struct {
+	f     *File
+	at    map[string]int
+	state []int // 0 new, 1 on the path, 2 placed
+	path  []int
+	out   []Story
+}
+
+func (o *orderer) sort(list []int) {
+	slices.SortStableFunc(list, func(a, b int) int {
+		x, y := &o.f.Stories[a], &o.f.Stories[b]
+		switch {
+		case x.HasPriority != y.HasPriority:
+			if x.HasPriority {
+				return -1
+			}
+			return 1
+		case x.HasPriority && x.Priority < y.Priority:
+			return -1
+		case x.HasPriority && x.Priority > y.Priority:
+			return 1
+		}
+		return a - b
+	})
+}
+
+func (o *orderer) visit(i int) error {
+	switch o.state[i] {
+	case 1:
+		return o.circle(i)
+	case 2:
+		return nil
+	}
+	o.state[i] = 1
+	o.path = append(o.path, i)
+	s := &o.f.Stories[i]
+	var deps []int
+	for _, id := range s.Depends {
+		j, known := o.at[id]
+		if !known {
+			return &FormatError{Path: o.f.Path, Line: o.f.lineIn(s), Problem: fmt.Sprintf(
+				"story %q (%s) depends on %q, and there is no such story", s.ID, where(s), id)}
+		}
+		if !o.f.Stories[j].Done {
+			deps = append(deps, j)
+		}
+	}
+	o.sort(deps)
+	for _, j := range deps {
+		if err := o.visit(j); err != nil {
+			return err
+		}
+	}
+	o.path = o.path[:len(o.path)-1]
+	o.state[i] = 2
+	o.out = append(o.out, *s)
+	return nil
+}
+
+// circle is the error for a story that waits for itself.
+func (o *orderer) circle(i int) error {
+	s := &o.f.Stories[i]
+	var steps []string
+	for _, j := range o.path[slices.Index(o.path, i):] {
+		step := &o.f.Stories[j]
+		steps = append(steps, fmt.Sprintf("%q (%s)", step.ID, where(step)))
+	}
+	steps = append(steps, fmt.Sprintf("%q", s.ID))
+	return &FormatError{Path: o.f.Path, Line: o.f.lineIn(s),
+		Problem: "stories wait for each other: " + strings.Join(steps, " depends on ")}
+}

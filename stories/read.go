@@ -1,0 +1,206 @@
+package stories
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxSize is the largest file that is read; the largest real one seen has
+// half a megabyte.
+const maxSize = 64 << 20
+
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// Read reads a story file: a prd.json, a folder of stories, or one Markdown
+// file of such a folder. Which it is, name and content say.
+func Read(path string) (*File, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w at %q", ErrNoFile, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := readKind(path, info)
+	if err != nil {
+		return nil, err
+	}
+	f.Path = path
+	if err := f.finish(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func readKind(path string, info fs.FileInfo) (*File, error) {
+	if info.IsDir() {
+		return readFolder(path)
+	}
+	if form := unsupportedName(path); form != "" {
+		return nil, &UnsupportedError{Paths: []string{path}, Form: form}
+	}
+	p, err := readPart(path)
+	if err != nil {
+		return nil, err
+	}
+	return parsePart(p)
+}
+
+// parsePart reads the text of one file, before anything that needs the other
+// stories of a folder.
+func parsePart(p part) (*File, error) {
+	src, from, err := openText(p)
+	if err != nil {
+		return nil, err
+	}
+	body := bytes.TrimLeft(p.data[from:], " \t\r\n")
+	if hasExt(p.path, ".md", ".markdown") {
+		return parseMarkdown(p, src, from)
+	}
+	if hasExt(p.path, ".json") || len(body) > 0 && (body[0] == '{' || body[0] == '[') {
+		return parsePRD(p, src, from)
+	}
+	return nil, &FormatError{
+		Path:    p.path,
+		Problem: "neither JSON nor a Markdown story: loop reads prd.json and stories/*.md",
+	}
+}
+
+// openText checks the encoding and skips a byte order mark.
+func openText(p part) (*source, int, error) {
+	if enc := foreignEncoding(p.data); enc != "" {
+		return nil, 0, &FormatError{Path: p.path, Problem: enc + " text is not read; save the file as UTF-8"}
+	}
+	from := 0
+	if bytes.HasPrefix(p.data, utf8BOM) {
+		from = len(utf8BOM)
+	}
+	if len(bytes.TrimSpace(p.data[from:])) == 0 {
+		return nil, 0, fmt.Errorf("%q: %w: the file is empty", p.path, ErrNoStories)
+	}
+	return newSource(p.path, p.data), from, nil
+}
+
+// foreignEncoding names an encoding that is not UTF-8. Without a mark it shows
+// in the zero bytes that every ASCII character brings with it.
+func foreignEncoding(data []byte) string {
+	head := data[:min(len(data), 4)]
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(head, []byte{0, 0, 0xfe, 0xff}):
+		return "UTF-32"
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return "UTF-16"
+	case len(head) >= 2 && (head[0] == 0) != (head[1] == 0):
+		return "UTF-16"
+	}
+	return ""
+}
+
+func readPart(path string) (part, error) {
+	p := part{path: path}
+	var err error
+	if p.real, err = filepath.EvalSymlinks(path); err != nil {
+		return p, err
+	}
+	if link, err := os.Readlink(path); err == nil {
+		p.link = link
+	}
+	info, err := os.Stat(p.real)
+	if err != nil {
+		return p, err
+	}
+	if !info.Mode().IsRegular() {
+		return p, &FormatError{Path: path, Problem: "not a regular file"}
+	}
+	if info.Size() > maxSize {
+		return p, &FormatError{Path: path, Problem: fmt.Sprintf("too large for a story file: %d bytes", info.Size())}
+	}
+	p.data, err = os.ReadFile(p.real)
+	return p, err
+}
+
+// readFolder reads a folder of the program's own form.
+func readFolder(dir string) (*File, error) {
+	names, err := storyNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%q: %w: the folder has no *.md file (README.md and names that begin with _ or . do not count)",
+			dir, ErrNoStories)
+	}
+	all := &File{Form: FormMarkdown}
+	for _, name := range names {
+		p, err := readPart(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		one, err := parsePart(p)
+		if err != nil {
+			return nil, err
+		}
+		all.add(one)
+	}
+	return all, nil
+}
+
+// add appends the stories of one more file of a folder.
+func (f *File) add(one *File) {
+	for i := range one.impl.places {
+		one.impl.places[i].part += len(f.impl.parts)
+	}
+	f.Stories = append(f.Stories, one.Stories...)
+	f.Warnings = append(f.Warnings, one.Warnings...)
+	f.impl.parts = append(f.impl.parts, one.impl.parts...)
+	f.impl.places = append(f.impl.places, one.impl.places...)
+}
+
+// storyNames lists the story files of a folder in the order of their names.
+func storyNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if !hasExt(name, ".md") || strings.EqualFold(name, "README.md") || strings.ContainsRune("_.", rune(name[0])) {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		names = append(names, name)
+	}
+	slices.SortFunc(names, compareNames)
+	return names, nil
+}
+
+// compareNames orders file names as people number them: 2-x.md before 10-x.md.
+func compareNames(a, b string) int {
+	na, nb := leadingDigits(a), leadingDigits(b)
+	if na != "" && nb != "" {
+		na, nb = strings.TrimLeft(na, "0"), strings.TrimLeft(nb, "0")
+		if len(na) != len(nb) {
+			return len(na) - len(nb)
+		}
+		if c := strings.Compare(na, nb); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(a, b)
+}
+
+func leadingDigits(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+}
+
+func hasExt(path string, exts ...string) bool {
+	return slices.Contains(exts, strings.ToLower(filepath.Ext(path)))
+}

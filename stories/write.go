@@ -1,0 +1,100 @@
+package stories
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+)
+
+// edit replaces the bytes from start to end.
+type edit struct {
+	start, end int
+	text       string
+}
+
+// apply makes all edits in one pass; they must not overlap.
+func apply(data []byte, edits []edit) []byte {
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
+	out := make([]byte, 0, len(data)+64)
+	at := 0
+	for _, e := range edits {
+		out = append(out, data[at:e.start]...)
+		out = append(out, e.text...)
+		at = e.end
+	}
+	return append(out, data[at:]...)
+}
+
+// replaceFile puts new bytes in the place of a file at once, so that a reader
+// sees the old or the new text and a crash leaves one of them. With old given
+// it first makes sure that nobody has written in the meantime.
+func replaceFile(path string, old, data []byte) (err error) {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	dir := filepath.Dir(path)
+	tmp, err := os.CreateTemp(dir, ".loop-*.tmp")
+	if err != nil {
+		return err
+	}
+	renamed := false
+	defer func() {
+		if err != nil && !renamed {
+			err = errors.Join(err, ignoreClosed(tmp.Close()), os.Remove(tmp.Name()))
+		}
+	}()
+	if _, err = tmp.Write(data); err != nil {
+		return err
+	}
+	if err = tmp.Chmod(mode); err != nil && runtime.GOOS != "windows" {
+		return err
+	}
+	if err = tmp.Sync(); err != nil {
+		return err
+	}
+	if err = tmp.Close(); err != nil {
+		return err
+	}
+	if old != nil {
+		now, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(now, old) {
+			return fmt.Errorf("%q: %w", path, errRaced)
+		}
+	}
+	if err = os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	renamed = true
+	return syncDir(dir)
+}
+
+// errRaced means that somebody else wrote the file between our read and our
+// write; the caller reads again.
+var errRaced = errors.New("written by somebody else at the same moment")
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// syncDir makes a rename durable. Windows cannot sync a directory and need not.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
