@@ -15,30 +15,43 @@ import (
 // "$TOKEN" stay: they tell no secret. It works on raw text, before Quote, and
 // is for display only.
 func Mask(s string) string {
+	if len(s) < shortest {
+		return s
+	}
 	lower := strings.ToLower(s)
+	named := containsAny(lower, secretWords)
 	for _, m := range maskers() {
-		if m.mayMatch(lower) {
+		if (named || !m.named) && containsAny(lower, m.keys) && strings.Contains(lower, m.sign) {
 			s = m.apply(s)
 		}
 	}
 	return s
 }
 
-// masker is one shape of a secret. Every capturing group of its expression is
-// an alternative place of the secret.
-type masker struct {
-	keys []string // one of these, in lower case, is in every match
-	re   *regexp.Regexp
-	ok   func(value string) bool // nil: every match is a secret
-}
+// shortest is the length of the shortest text that can hold a secret and the
+// name that gives it away: _pat=x.
+const shortest = 6
 
-func (m masker) mayMatch(lower string) bool {
-	for _, k := range m.keys {
-		if strings.Contains(lower, k) {
+// secretWords are in every name of a secret, in lower case.
+var secretWords = []string{"token", "secret", "pass", "key", "credential", "_pat"}
+
+func containsAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
 			return true
 		}
 	}
 	return false
+}
+
+// masker is one shape of a secret. Every capturing group of its expression is
+// an alternative place of the secret.
+type masker struct {
+	named bool     // one of secretWords is in every match
+	keys  []string // one of these, in lower case, is in every match
+	sign  string   // and so is this
+	re    *regexp.Regexp
+	ok    func(value string) bool // nil: every match is a secret
 }
 
 func (m masker) apply(s string) string {
@@ -122,35 +135,58 @@ const (
 // They work in this order: whole blocks, what is known by its own shape, what
 // is known by what stands before it.
 var maskers = sync.OnceValue(func() []masker {
-	named := []string{"token", "secret", "pass", "key", "credential", "_pat"}
 	table := []struct {
-		keys []string
-		expr string
-		ok   func(string) bool
+		named bool
+		keys  string
+		sign  string
+		expr  string
+		ok    func(string) bool
 	}{
-		{[]string{"private key-----"}, `(?s)-----BEGIN[^-]*PRIVATE KEY-----(?:\s|\\n)*(.+?)(?:-----END|\z)`, nil},
-		{[]string{"gh", "github_pat_", "glpat-", "dckr_pat_", "pypi-", "hf_"}, `\b((?:gh[pousr]_|github_pat_|glpat-|dckr_pat_|pypi-|hf_)[A-Za-z0-9_-]{6,})`, nil},
-		{[]string{"npm_"}, `\b(npm_[A-Za-z0-9]{10,})`, hasDigit},
-		{[]string{"sk-", "sk_", "rk_", "pk_"}, `\b((?:sk-|[srp]k_live_|[srp]k_test_)[A-Za-z0-9_-]{10,})`, hasDigit},
-		{[]string{"xox"}, `\b(xox[abeprs]-[A-Za-z0-9-]{6,})`, nil},
-		{[]string{"akia", "asia", "aiza"}, `\b((?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[0-9A-Za-z_-]{30,})`, nil},
-		{[]string{"eyj"}, `\b(eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?)`, nil},
-		{[]string{"://"}, `[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:([^\s/"']+)@`, nil},
-		{[]string{"://"}, `[A-Za-z][A-Za-z0-9+.-]*://([^\s/:@"']{20,})@`, nil},
-		{[]string{"authorization"}, `(?i)authorization["'\\]*\s*[:=]\s*["'\\]*(?:bearer|basic|token|digest|apikey|negotiate)\s+([^\s"'\\]+)`, nil},
-		{[]string{"authorization"}, `(?i)authorization["'\\]*\s*[:=]\s*["'\\]*([^\s"'\\]+)`, looksRandom},
-		{[]string{"key", "token"}, `(?i)\b(?:x-)?(?:api-?key|auth-token|access-token|[a-z]+-token)["'\\]*:\s*["'\\]*([^\s"'\\]+)`, looksRandom},
-		{[]string{"cookie:"}, `(?i)\bcookie:\s*([^"'\n]+)`, nil},
-		{[]string{"bearer"}, `(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{8,})`, looksRandom},
-		{[]string{"-u", "user"}, `(?:^|\s)(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/=]+:([^\s"']+)`, isNoNumber},
-		{named, `(?i)--(?:[a-z0-9-]*` + secretName + `|(?:[a-z0-9-]*-)?pass)(?:=|\s+)` + shellValue, nil},
-		{named, `(?i)` + secretName + `=` + shellValue, nil},
-		{named, `(?i)` + secretName + `\\*["']\s*:\s*\\*["']([^"'\\]+)`, nil},
-		{named, `(?i)` + secretName + `:\s+([^\s"'\\]{8,})`, looksRandom},
+		{false, "private key-----", "", `(?s)-----BEGIN[^-]*PRIVATE KEY-----(?:\s|\\n)*(.+?)(?:-----END|\z)`, nil},
+		{false, "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- dckr_pat_ pypi- hf_", "",
+			`\b((?:gh[pousr]_|github_pat_|glpat-|dckr_pat_|pypi-|hf_)[A-Za-z0-9_-]{6,})`, nil},
+		{false, "npm_", "", `\b(npm_[A-Za-z0-9]{10,})`, hasDigit},
+		{false, "sk- k_live_ k_test_", "", `\b((?:sk-|[srp]k_live_|[srp]k_test_)[A-Za-z0-9_-]{10,})`, hasDigit},
+		{false, "xox", "-", `\b(xox[abeprs]-[A-Za-z0-9-]{6,})`, nil},
+		{false, "akia asia aiza", "", `\b((?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[0-9A-Za-z_-]{30,})`, nil},
+		{false, "eyj", ".", `\b(eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?)`, nil},
+		{false, "://", "@", `[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:([^\s/"']+)@`, nil},
+		{false, "://", "@", `[A-Za-z][A-Za-z0-9+.-]*://([^\s/:@"']{20,})@`, nil},
+		{false, "authorization", "", `(?i)authorization["'\\]*\s*[:=]\s*["'\\]*(?:bearer|basic|token|digest|apikey|negotiate)\s+([^\s"'\\]+)`, nil},
+		{false, "authorization", "", `(?i)authorization["'\\]*\s*[:=]\s*["'\\]*([^\s"'\\]+)`, looksRandom},
+		{true, "key token", ":", `(?i)\b(?:x-)?(?:api-?key|[a-z]+-token)["'\\]*:\s*["'\\]*([^\s"'\\]+)`, looksRandom},
+		{false, "cookie:", "", `(?i)\bcookie:\s*([^"'\n]+)`, nil},
+		{false, "bearer", "", `(?i)\bbearer\s+([A-Za-z0-9._~+/=-]{8,})`, looksRandom},
+		{false, "-u -user", ":", `(?:^|\s)(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/=]+:([^\s"']+)`, isNoNumber},
+		{true, "--", "", `(?i)--(?:[a-z0-9-]*` + secretName + `|(?:[a-z0-9-]*-)?pass)(?:=|\s+)` + shellValue, nil},
+		{true, "=", "", `(?i)` + secretName + `=` + shellValue, nil},
+		{true, ":", "", `(?i)` + secretName + `\\*["']\s*:\s*\\*["']([^"'\\]+)`, nil},
+		{true, ":", "", `(?i)` + secretName + `:\s+([^\s"'\\]{8,})`, looksRandom},
 	}
 	out := make([]masker, len(table))
 	for i, t := range table {
-		out[i] = masker{t.keys, regexp.MustCompile(t.expr), t.ok}
+		out[i] = masker{t.named, strings.Fields(t.keys), t.sign, regexp.MustCompile(t.expr), t.ok}
 	}
 	return out
 })
+
+// MaskField is Mask for a value that stands apart from its name, as in JSON.
+func MaskField(name, value string) string {
+	if value == "" || isReference(value) || !isSecretName(strings.ToLower(name)) {
+		return Mask(value)
+	}
+	return hide(value)
+}
+
+func isSecretName(lower string) bool {
+	lower = strings.ReplaceAll(strings.ReplaceAll(lower, "-", ""), "_", "")
+	for _, end := range []string{
+		"token", "secret", "passwd", "password", "passphrase", "apikey", "accesskey", "accesskeyid",
+		"privatekey", "secretkey", "signingkey", "credential", "credentials", "authorization", "cookie",
+	} {
+		if strings.HasSuffix(lower, end) {
+			return true
+		}
+	}
+	return lower == "pass"
+}

@@ -84,6 +84,24 @@ func TestMaskLeavesOrdinaryText(t *testing.T) {
 	}
 }
 
+func TestMaskField(t *testing.T) {
+	tests := []struct{ name, value, want string }{
+		{"password", "hunter2hunter2", "hunt…"},
+		{"apiKey", "abcdef123456", "abcd…"},
+		{"X-API-Key", "abcdef123456", "abcd…"},
+		{"auth_token", "$TOKEN", "$TOKEN"},
+		{"command", "git push", "git push"},
+		{"command", "TOKEN=abcdef123456 x", "TOKEN=abcd… x"},
+		{"passed", "yes", "yes"},
+		{"tokens", "many", "many"},
+	}
+	for _, tt := range tests {
+		if got := MaskField(tt.name, tt.value); got != tt.want {
+			t.Errorf("MaskField(%q, %q) = %q, want %q", tt.name, tt.value, got, tt.want)
+		}
+	}
+}
+
 func FuzzMask(f *testing.F) {
 	for _, s := range []string{"", "TOKEN=abc", "Authorization: Bearer x1y2z3w4", "-----BEGIN PRIVATE KEY-----a", "https://a:b@c"} {
 		f.Add(s)
