@@ -1,0 +1,246 @@
+package report
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+const (
+	diffLines    = 40 // of one memory file, at first
+	findingLines = 4  // of one finding, at first
+)
+
+// doubt is a finding with how often it was made.
+type doubt struct {
+	queue.Finding
+	times int
+}
+
+// doubts is what loop could not vouch for, and what the agent left for the
+// next one to believe.
+func (p *printer) doubts(v *view) {
+	list := v.doubts
+	memory := slices.ContainsFunc(v.Attempts, func(a queue.Attempt) bool { return len(a.Memory) > 0 })
+	if len(list) == 0 && !memory && v.shared == 0 {
+		return
+	}
+	if len(list) > 0 || memory {
+		p.heading("What loop could not vouch for")
+	}
+	wide := 0
+	for _, d := range list {
+		wide = max(wide, term.Cells(term.Line(d.Kind)))
+	}
+	for _, d := range list {
+		p.doubt(d, min(wide, 14))
+	}
+	for i := range v.Attempts {
+		p.memory(&v.Attempts[i])
+	}
+	p.sharedCalls(v)
+}
+
+// doubted reports whether a text stands among the doubts, so that the table
+// of stories need not say it as well.
+func (v *view) doubted(text string) bool {
+	return slices.ContainsFunc(v.doubts, func(d doubt) bool { return d.Text == text })
+}
+
+// collectDoubts puts together the findings, gravest kind first, equal ones
+// once, and what the attempts themselves say. Claims stand under their stories
+// already.
+func (v *view) collectDoubts() []doubt {
+	var out []doubt
+	seen := map[[3]string]int{}
+	add := func(f queue.Finding) {
+		key := [3]string{f.Kind, f.Story, f.Text}
+		if i, ok := seen[key]; ok {
+			out[i].times++
+			return
+		}
+		seen[key] = len(out)
+		out = append(out, doubt{f, 1})
+	}
+	shown := map[string]bool{}
+	for _, s := range v.stories {
+		for _, f := range s.claims {
+			shown[f.ID] = true
+		}
+	}
+	has := map[[2]string]bool{}
+	for _, f := range v.Findings {
+		has[[2]string{f.Attempt, f.Kind}] = true
+		if f.Kind != "claim" || !shown[f.ID] {
+			add(f)
+		}
+	}
+	for i := range v.Attempts {
+		for _, f := range attemptDoubts(&v.Attempts[i]) {
+			if !has[[2]string{f.Attempt, f.Kind}] {
+				add(f)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b doubt) int { return cmp.Compare(kindOrder(a.Kind), kindOrder(b.Kind)) })
+	return out
+}
+
+// attemptDoubts are what the record of an attempt says against it, for the
+// case that nobody made a finding of it.
+func attemptDoubts(a *queue.Attempt) []queue.Finding {
+	var out []queue.Finding
+	add := func(kind, text string) {
+		out = append(out, queue.Finding{Kind: kind, Story: a.Story, Attempt: a.ID, Text: text})
+	}
+	if a.Outcome == queue.Unguarded {
+		add("unguarded", cmp.Or(a.Reason, "the hooks were not live during this attempt"))
+	}
+	switch {
+	case a.Ended.IsZero():
+	case !a.Scanned:
+		add("scan-gap", cmp.Or(a.ScanNote, "the transcript of attempt "+strconv.Itoa(a.Number)+" was not scanned"))
+	case a.ScanNote != "":
+		add("scan-gap", a.ScanNote)
+	}
+	if a.Recovered {
+		add("recovered", "attempt "+strconv.Itoa(a.Number)+" was ended by a later run, because loop had died")
+	}
+	return out
+}
+
+// kindOrder puts what could have let something out before the rest.
+func kindOrder(kind string) int {
+	order := []string{"unguarded", "escaped", "tampered", "leftover", "scan-gap", "recovered", "claim"}
+	if i := slices.Index(order, kind); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// doubt is one line or a few: the kind, then the text beside it.
+func (p *printer) doubt(d doubt, wide int) {
+	style := p.Warn
+	if kindOrder(d.Kind) <= 2 {
+		style = p.Danger
+	}
+	kind := term.Truncate(term.Line(d.Kind), wide)
+	text := term.Line(strings.TrimSpace(d.Text))
+	if d.Story != "" {
+		text = "story " + term.Line(d.Story) + ": " + text
+	}
+	if d.times > 1 {
+		text += " (×" + strconv.Itoa(d.times) + ")"
+	}
+	indent := wide + gap
+	lines := term.Wrap(text, min(p.width, proseWidth)-indent)
+	if !p.o.All && len(lines) > findingLines {
+		lines = lines[:findingLines]
+		lines[findingLines-1] = term.Truncate(lines[findingLines-1], min(p.width, proseWidth)-indent-1) + term.Ellipsis
+	}
+	for i, l := range lines {
+		if i == 0 {
+			p.line(style.Render(kind), term.Spaces(indent-term.Cells(kind)), l)
+			continue
+		}
+		p.line(term.Spaces(indent), l)
+	}
+}
+
+// memory shows what an attempt did to the files that the next one reads.
+func (p *printer) memory(a *queue.Attempt) {
+	for _, m := range a.Memory {
+		p.line()
+		p.flow(0, []span{{p.o.fit(term.Command(m.File), p.width), p.Bold}},
+			[]span{{p.o.fit("story "+term.Line(a.Story), p.width), term.Style{}}},
+			[]span{{"what the next attempt will read as fact", p.Warn}})
+		limit := diffLines
+		if p.o.All {
+			limit = 0
+		}
+		p.block(p.diffStyle, 2, diffBody(m.Diff), limit)
+	}
+}
+
+// diffBody is a unified diff without the two lines that name the file.
+func diffBody(diff string) []string {
+	lines := strings.Split(strings.TrimRight(term.Lines(diff), "\n"), "\n")
+	if len(lines) > 2 && strings.HasPrefix(lines[0], "--- ") && strings.HasPrefix(lines[1], "+++ ") {
+		return lines[2:]
+	}
+	return lines
+}
+
+func (p *printer) diffStyle(l string) term.Style {
+	switch {
+	case strings.HasPrefix(l, "+"):
+		return p.Added
+	case strings.HasPrefix(l, "-"):
+		return p.Removed
+	}
+	return p.Faint
+}
+
+// sharedCalls counts what changed state that others see and was let through.
+func (p *printer) sharedCalls(v *view) {
+	if v.shared == 0 {
+		return
+	}
+	p.line()
+	head := plural(v.shared, "shared call ran", "shared calls ran") + " (commits, branches)"
+	if !p.o.All {
+		p.prose(p.Faint, 0, head+"; loop report --all lists them")
+		return
+	}
+	p.line(head)
+	for i := range v.Attempts {
+		a := &v.Attempts[i]
+		for _, c := range a.Shared {
+			p.line("  story ", term.Line(a.Story), ": ", term.Command(c))
+		}
+		if n := a.SharedRuns - len(a.Shared); n > 0 && a.SharedRuns > 0 {
+			p.line("  story ", term.Line(a.Story), ": ", p.Faint.Render("and "+strconv.Itoa(n)+" more, in the transcript"))
+		}
+	}
+}
+
+// places says where to look further.
+func (p *printer) places(v *view) {
+	s := &v.Session
+	if s.ID == "" {
+		return
+	}
+	p.line()
+	groups := [][]span{{{"Session " + term.Line(s.ID), p.Faint}}}
+	for _, part := range []string{s.Level, clientName(s.Client)} {
+		if part != "" {
+			groups = append(groups, []span{{p.o.fit(term.Line(part), p.width), p.Faint}})
+		}
+	}
+	p.flow(0, groups...)
+	if dir := v.transcripts(); dir != "" {
+		p.flow(0, []span{{"Transcripts", p.Faint}, {term.Command(dir), p.Faint}})
+	}
+}
+
+func clientName(version string) string {
+	if version == "" {
+		return ""
+	}
+	return "claude " + version
+}
+
+// transcripts is the folder above those of the attempts.
+func (v *view) transcripts() string {
+	for i := range v.Attempts {
+		if dir := v.Attempts[i].Dir; dir != "" {
+			return filepath.Dir(dir)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// headline says what happened and whether anything needs the reader. What
+// went wrong with the session as a whole comes before it.
+func (p *printer) headline(v *view) {
+	p.alarms(v)
+	groups := [][]span{{{p.when(v), p.Bold}}}
+	if len(v.stories) > 0 {
+		groups = append(groups, p.tally(v), []span{{money(v.cost), term.Style{}}})
+	}
+	if len(v.stories)+len(v.Actions) > 0 {
+		groups = append(groups, p.needs(v))
+	}
+	p.flow(0, groups...)
+}
+
+// alarms are the loud lines above the headline.
+func (p *printer) alarms(v *view) {
+	s := &v.Session
+	before := false
+	alarm := func(text, detail string) {
+		p.prose(p.Danger, 0, text)
+		if detail != "" {
+			p.prose(term.Style{}, 2, term.Line(detail))
+		}
+		before = true
+	}
+	if s.StopKind == queue.Unguarded || v.unguarded() {
+		detail := ""
+		if s.StopKind == queue.Unguarded {
+			detail = s.Stopped
+		}
+		alarm("UNGUARDED: the firewall was not live for a part of this session.", detail)
+	}
+	switch {
+	case s.StopKind == queue.Unguarded:
+	case s.Stopped != "" || s.StopKind != "":
+		alarm(p.stopped(s), s.Stopped)
+	case !s.Started.IsZero() && s.Ended.IsZero() && !p.o.Alive:
+		alarm("LOOP DIED: this session has no end record, and its process is gone.",
+			"The next loop run reads what it left behind before it goes on.")
+	}
+	if before {
+		p.line()
+	}
+}
+
+func (v *view) unguarded() bool {
+	for i := range v.Attempts {
+		if v.Attempts[i].Outcome == queue.Unguarded {
+			return true
+		}
+	}
+	for i := range v.Findings {
+		if v.Findings[i].Kind == "unguarded" {
+			return true
+		}
+	}
+	return false
+}
+
+// stopped says in one line why the session ended early.
+func (p *printer) stopped(s *queue.Session) string {
+	switch s.StopKind {
+	case queue.Limit:
+		return "STOPPED EARLY: usage limit" + p.resets(s.ResetsAt) + "."
+	case queue.Auth:
+		return "STOPPED EARLY: the client is not logged in, or its key was refused."
+	case queue.Interrupted:
+		return "STOPPED EARLY: interrupted."
+	case queue.CouldNotStart:
+		return "STOPPED EARLY: the client could not be started."
+	}
+	return "STOPPED EARLY."
+}
+
+// resets is when the limit ends, as far as it is known.
+func (p *printer) resets(at time.Time) string {
+	switch left := at.Sub(p.o.Now); {
+	case at.IsZero():
+		return ", and no reset time was given"
+	case p.o.Now.IsZero():
+		return ", resets " + p.o.clock(at)
+	case left <= 0:
+		return ", reset at " + p.o.clock(at) + ": loop run can go on now"
+	default:
+		return fmt.Sprintf(", resets %s (in %s)", p.o.clock(at), duration(left))
+	}
+}
+
+// when names the session by its time.
+func (p *printer) when(v *view) string {
+	s := &v.Session
+	switch {
+	case s.Started.IsZero() && len(v.Actions)+len(v.Attempts)+len(v.Findings) == 0:
+		return "Nothing is recorded yet"
+	case s.Started.IsZero():
+		return "Session " + term.Line(s.ID) + ": no run, its actions come from a scan"
+	case s.Ended.IsZero() && p.o.Alive:
+		return "Still running since " + p.o.clock(s.Started) + " (pid " + strconv.Itoa(s.Pid) + ")"
+	case s.Ended.IsZero():
+		return "Session begun " + p.o.clock(s.Started)
+	}
+	name := "Session of "
+	if isNight(s.Started.In(p.o.location()), s.Ended.In(p.o.location())) {
+		name = "Night of "
+	}
+	return name + p.o.between(s.Started, s.Ended)
+}
+
+// isNight: it went past midnight, or began late or before the morning.
+func isNight(from, to time.Time) bool {
+	return from.Format(time.DateOnly) != to.Format(time.DateOnly) || from.Hour() >= 20 || from.Hour() < 5
+}
+
+// tally counts the stories by how they ended.
+func (p *printer) tally(v *view) []span {
+	g := []span{{plural(len(v.stories), "story:", "stories:"), term.Style{}}}
+	style := [classes]term.Style{classFailed: p.Danger, classCut: p.Warn, classUnproven: p.Warn}
+	for c, n := range v.counts {
+		if n == 0 {
+			continue
+		}
+		if len(g) > 1 {
+			g[len(g)-1].text += ","
+		}
+		g = append(g, span{strconv.Itoa(n) + " " + classWords[c], style[c]})
+	}
+	return g
+}
+
+// needs says what waits for the reader.
+func (p *printer) needs(v *view) []span {
+	n, m := len(v.waiting), len(v.mentions)
+	switch {
+	case v.ran > 0:
+		return []span{{plural(n, "action waits,", "actions wait,"), p.Warn}, {strconv.Itoa(v.ran) + " already ran", p.Danger}}
+	case n > 0:
+		return []span{{plural(n, "action waits", "actions wait"), p.Warn}}
+	case len(v.open) > 0:
+		return []span{{plural(len(v.open), "approved action is unfinished", "approved actions are unfinished"), p.Warn}}
+	case m > 0:
+		return []span{{plural(m, "mention to look at", "mentions to look at"), term.Style{}}}
+	}
+	return []span{{"nothing waits", p.Ok}}
+}

@@ -1,0 +1,190 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// Document is the report as JSON. Times are RFC 3339, durations nanoseconds,
+// money US dollars. Secrets are masked as in the report for people; the exact
+// input of an action is in the queue only. A field is never removed or given
+// another meaning without another Schema.
+type Document struct {
+	Schema   int             `json:"schema"`
+	Session  queue.Session   `json:"session"`
+	Stories  []Story         `json:"stories"`  // as planned
+	Actions  []queue.Action  `json:"actions"`  // oldest first, whatever their status
+	Findings []queue.Finding `json:"findings"` // oldest first
+	Counts   Counts          `json:"counts"`
+}
+
+// Story is what became of one story in the session.
+type Story struct {
+	ID          string          `json:"id"`
+	Title       string          `json:"title,omitempty"`
+	Outcome     string          `json:"outcome"` // an outcome, "not started" or "no end record"
+	Duration    time.Duration   `json:"duration_ns"`
+	CostUSD     float64         `json:"cost_usd"`
+	GatesPassed int             `json:"gates_passed"`
+	GatesTotal  int             `json:"gates_total"`
+	Attempts    []queue.Attempt `json:"attempts"` // oldest first
+}
+
+// Counts are the numbers of the headline.
+type Counts struct {
+	Waiting    int     `json:"waiting"`     // pending actions, mentions apart
+	Mentions   int     `json:"mentions"`    // pending mentions
+	Executed   int     `json:"executed"`    // waiting actions that have already run
+	Unfinished int     `json:"unfinished"`  // approved, and not at an end
+	Stories    int     `json:"stories"`     // the sum of the next six
+	Done       int     `json:"done"`        // every gate passed
+	Unproven   int     `json:"unproven"`    // no gate configured
+	Failed     int     `json:"failed"`      //
+	CutShort   int     `json:"cut_short"`   // limit, auth, interrupted, unguarded, no end record
+	Running    int     `json:"running"`     // always 0 here: a snapshot cannot tell
+	NotStarted int     `json:"not_started"` //
+	SharedRuns int     `json:"shared_runs"` // calls of tier shared that ran
+	CostUSD    float64 `json:"cost_usd"`
+}
+
+// JSON prints the report for programs.
+func JSON(w io.Writer, d queue.Snapshot) error {
+	return writeJSON(w, newDocument(d))
+}
+
+func newDocument(d queue.Snapshot) Document {
+	v := newView(d, Options{})
+	doc := Document{
+		Schema:   queue.Schema,
+		Session:  d.Session,
+		Stories:  make([]Story, 0, len(v.stories)),
+		Actions:  printable(d.Actions),
+		Findings: append([]queue.Finding{}, d.Findings...),
+		Counts: Counts{
+			Waiting: len(v.waiting), Mentions: len(v.mentions), Executed: v.ran, Unfinished: len(v.open),
+			Stories: len(v.stories), Done: v.counts[classDone], Unproven: v.counts[classUnproven],
+			Failed: v.counts[classFailed], CutShort: v.counts[classCut], Running: v.counts[classRunning],
+			NotStarted: v.counts[classNotStarted], SharedRuns: v.shared, CostUSD: v.cost,
+		},
+	}
+	for _, s := range v.stories {
+		passed, total := s.gates()
+		doc.Stories = append(doc.Stories, Story{
+			ID: s.id, Title: s.title, Outcome: string(s.state), Duration: s.time, CostUSD: s.cost,
+			GatesPassed: passed, GatesTotal: total, Attempts: append([]queue.Attempt{}, s.attempts...),
+		})
+	}
+	return doc
+}
+
+// printable makes every input valid JSON: what is not becomes a string, as one
+// bad record must not cost the whole report.
+func printable(actions []queue.Action) []queue.Action {
+	out := append([]queue.Action{}, actions...)
+	for i := range out {
+		if in := out[i].Input; len(in) > 0 && !json.Valid(in) {
+			// A string always marshals.
+			out[i].Input, _ = json.Marshal(string(in))
+		}
+	}
+	return out
+}
+
+// writeJSON prints a value with secrets masked and every rune that cannot be
+// seen escaped, so that the output is safe to look at as well.
+func writeJSON(w io.Writer, v any) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	_, err := w.Write(safeJSON(buf.Bytes()))
+	return err
+}
+
+// safeJSON rewrites the strings of valid JSON: keys and values are quoted
+// anew, values masked by themselves and by the key they belong to.
+func safeJSON(raw []byte) []byte {
+	out := make([]byte, 0, len(raw)+len(raw)/16)
+	var key string
+	for i := 0; i < len(raw); {
+		if raw[i] != '"' {
+			out = append(out, raw[i])
+			i++
+			continue
+		}
+		end := stringEnd(raw, i)
+		s := unquote(raw[i:end])
+		if isKey(raw[end:]) {
+			key = s
+			s = term.Mask(key)
+		} else {
+			s = term.MaskField(key, s)
+		}
+		out = appendQuoted(out, s)
+		i = end
+	}
+	return out
+}
+
+func isKey(after []byte) bool {
+	after = bytes.TrimLeft(after, " \t\r\n")
+	return len(after) > 0 && after[0] == ':'
+}
+
+// stringEnd is the index after the closing quote of the string at i.
+func stringEnd(raw []byte, i int) int {
+	for i++; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(raw)
+}
+
+func unquote(lit []byte) string {
+	if bytes.IndexByte(lit, '\\') < 0 && utf8.Valid(lit) {
+		return string(lit[1 : len(lit)-1])
+	}
+	var s string
+	if err := json.Unmarshal(lit, &s); err != nil {
+		return string(lit) // not reached with valid JSON
+	}
+	return s
+}
+
+// appendQuoted writes a JSON string in which only visible runes stand as
+// themselves.
+func appendQuoted(out []byte, s string) []byte {
+	out = append(out, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			out = append(out, '\\', byte(r))
+		case r == '\n':
+			out = append(out, `\n`...)
+		case r == '\t':
+			out = append(out, `\t`...)
+		case term.Visible(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return append(out, '"')
+}

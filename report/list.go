@@ -1,0 +1,86 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// List prints one line for each action, in the order given.
+func List(w io.Writer, actions []queue.Action, o Options) error {
+	p := newPrinter(w, o)
+	if len(actions) == 0 {
+		p.line("No actions.")
+		return p.flush()
+	}
+	rows := make([][]string, len(actions))
+	var wide [listColumns]int
+	for i := range actions {
+		rows[i] = listRow(&actions[i], o)
+		for c := range wide {
+			wide[c] = max(wide[c], term.Cells(rows[i][c]))
+		}
+	}
+	if p.width < 60 {
+		wide[columnAge], wide[columnStatus], wide[columnStory] = 0, 0, 0
+	}
+	for i := range rows {
+		p.listLine(wide, rows[i], &actions[i])
+	}
+	return p.flush()
+}
+
+const (
+	columnNumber = iota
+	columnAge
+	columnStatus
+	columnEvidence
+	columnStory
+	listColumns // the command takes the rest
+)
+
+func listRow(a *queue.Action, o Options) []string {
+	row := make([]string, listColumns)
+	row[columnNumber] = "#" + strconv.FormatUint(a.Number, 10)
+	row[columnAge] = age(o.Now.Sub(a.DetectedAt))
+	row[columnStatus] = term.Truncate(term.Line(string(a.Status)), 10)
+	row[columnEvidence] = term.Truncate(evidence(a), 18)
+	row[columnStory] = term.Truncate(term.Line(a.Story), 14)
+	return row
+}
+
+func (p *printer) listLine(wide [listColumns]int, row []string, a *queue.Action) {
+	var b strings.Builder
+	used := 0
+	for c, n := range wide {
+		if n == 0 {
+			continue
+		}
+		cell := row[c]
+		fill := term.Spaces(n - term.Cells(cell))
+		if c == columnNumber || c == columnAge {
+			b.WriteString(fill + p.Faint.Render(cell))
+		} else {
+			b.WriteString(p.listStyle(c, a).Render(cell) + fill)
+		}
+		b.WriteString(term.Spaces(gap))
+		used += n + gap
+	}
+	p.line(b.String(), p.o.fit(term.Command(a.Command), max(8, p.width-used)))
+}
+
+func (p *printer) listStyle(column int, a *queue.Action) term.Style {
+	switch {
+	case column == columnEvidence && a.Evidence == policy.Executed:
+		return p.Danger
+	case column == columnStatus && a.Status == queue.Pending:
+		return p.Warn
+	case column == columnStatus && (a.Status == queue.Failed || a.Status == queue.Unknown):
+		return p.Danger
+	}
+	return term.Style{}
+}

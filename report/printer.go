@@ -1,0 +1,164 @@
+package report
+
+import (
+	"bufio"
+	"io"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+)
+
+// printer writes lines; the first error of the writer stays. What it is given
+// is safe to print: quoted text, or our own words.
+type printer struct {
+	w     *bufio.Writer
+	o     Options
+	width int
+	seen  map[string]string // of known
+	term.Styles
+}
+
+func newPrinter(w io.Writer, o Options) *printer {
+	return &printer{
+		w:      bufio.NewWriterSize(w, 32<<10),
+		o:      o,
+		width:  o.columns(),
+		seen:   map[string]string{},
+		Styles: term.NewStyles(o.Color),
+	}
+}
+
+// line writes the parts as one line. bufio keeps the first error for flush.
+func (p *printer) line(parts ...string) {
+	for _, s := range parts {
+		p.w.WriteString(s)
+	}
+	p.w.WriteByte('\n')
+}
+
+func (p *printer) flush() error { return p.w.Flush() }
+
+// known is term.Command for the few texts that nearly every action repeats:
+// rules, reasons, folders, branches.
+func (p *printer) known(s string) string {
+	safe, ok := p.seen[s]
+	if !ok {
+		safe = term.Command(s)
+		p.seen[s] = safe
+	}
+	return safe
+}
+
+// heading starts a section.
+func (p *printer) heading(s string) {
+	p.line()
+	p.line(p.Heading.Render(s))
+}
+
+// prose writes text in lines of a readable length, all of them indented.
+func (p *printer) prose(style term.Style, indent int, s string) {
+	for _, l := range term.Wrap(s, min(p.width, proseWidth)-indent) {
+		p.line(term.Spaces(indent), style.Render(l))
+	}
+}
+
+// block writes the lines of quoted text, indented, at most limit of them (0
+// is all) and cut to the width. Long lines are broken instead where nothing
+// may be cut, so that no line of hostile text begins at the left margin.
+func (p *printer) block(style func(string) term.Style, indent int, lines []string, limit int) {
+	cut := 0
+	if limit > 0 && len(lines) > limit {
+		cut = len(lines) - limit
+		lines = lines[:limit]
+	}
+	for _, l := range lines {
+		st := style(l)
+		for _, piece := range p.pieces(l, p.width-indent) {
+			p.line(term.Spaces(indent), st.Render(piece))
+		}
+	}
+	if cut > 0 {
+		p.line(term.Spaces(indent), p.Faint.Render(plural(cut, "more line", "more lines")+"; --all shows them"))
+	}
+}
+
+// pieces is one line as it is printed: cut, or broken when all is to be shown
+// on a terminal, or whole.
+func (p *printer) pieces(l string, n int) []string {
+	switch {
+	case p.o.Width <= 0:
+		return []string{l}
+	case !p.o.All:
+		return []string{term.Truncate(l, n)}
+	}
+	var out []string
+	for {
+		head, rest := breakAt(l, n)
+		if head == "" || rest == "" {
+			return append(out, l)
+		}
+		out = append(out, strings.TrimRight(head, " "))
+		l = rest
+	}
+}
+
+func always(s term.Style) func(string) term.Style {
+	return func(string) term.Style { return s }
+}
+
+// span is a piece of a line with its style.
+type span struct {
+	text  string
+	style term.Style
+}
+
+// dot separates the parts of a line that stand side by side.
+const dot = " · "
+
+// flow writes groups of spans separated by dots and breaks lines between
+// groups; a group that is wider than a line breaks between its spans.
+func (p *printer) flow(indent int, groups ...[]span) {
+	var b strings.Builder
+	used := 0
+	end := func() {
+		if used > 0 {
+			p.line(term.Spaces(indent), b.String())
+			b.Reset()
+			used = 0
+		}
+	}
+	room := p.width - indent
+	put := func(sep string, s span) {
+		n := term.Cells(sep) + term.Cells(s.text)
+		if used > 0 && used+n > room {
+			end()
+		}
+		if used > 0 {
+			b.WriteString(p.Faint.Render(sep))
+			used += term.Cells(sep)
+		}
+		b.WriteString(s.style.Render(s.text))
+		used += term.Cells(s.text)
+	}
+	for _, g := range groups {
+		if used > 0 && used+term.Cells(dot)+groupCells(g) > room {
+			end()
+		}
+		for i, s := range g {
+			sep := " "
+			if i == 0 {
+				sep = dot
+			}
+			put(sep, s)
+		}
+	}
+	end()
+}
+
+func groupCells(g []span) int {
+	n := max(0, len(g)-1)
+	for _, s := range g {
+		n += term.Cells(s.text)
+	}
+	return n
+}

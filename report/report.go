@@ -1,0 +1,98 @@
+// Package report prints what a person reads in the morning: the night in one
+// line, what waits for a decision, what became of the stories, and what loop
+// could not vouch for; as text for a terminal and as JSON. It also prints one
+// action, lists of actions, and the export.
+//
+// It decides nothing, stores nothing and asks neither the clock nor the
+// system: everything it prints is in the values it gets. Text that an agent,
+// a command or a file may have written is masked and quoted before it is
+// printed; the one invariant is that no output holds a control character or
+// an invisible rune, colour escapes apart where they were asked for.
+package report
+
+import (
+	"io"
+	"time"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// Options say how to print for people.
+type Options struct {
+	// Width is the number of columns of the terminal. 0 means that the
+	// output is no terminal: it is laid out for 80 columns, and no command is
+	// cut.
+	Width int
+	Color bool
+	Now   time.Time
+	// Location is where the reader is; nil is UTC.
+	Location *time.Location
+	// All opens what is folded: mentions, long commands, diffs, gate output,
+	// shared calls.
+	All bool
+	// Alive says that the process of a session without an end record runs.
+	Alive bool
+	// Titles names stories that no attempt has begun, by story id.
+	Titles map[string]string
+}
+
+const (
+	defaultWidth = 80
+	minWidth     = 40
+	proseWidth   = 100 // sentences are not set wider than this
+)
+
+// Terminal prints the report of one session.
+func Terminal(w io.Writer, d queue.Snapshot, o Options) error {
+	v := newView(d, o)
+	p := newPrinter(w, o)
+	p.headline(v)
+	p.actions(v)
+	p.stories(v)
+	p.doubts(v)
+	p.places(v)
+	return p.flush()
+}
+
+// Waiting counts what needs a person: pending actions, and pending mentions
+// apart from them.
+func Waiting(d queue.Snapshot) (external, mentions int) {
+	for i := range d.Actions {
+		switch {
+		case d.Actions[i].Status != queue.Pending:
+		case d.Actions[i].Evidence == policy.Mentioned:
+			mentions++
+		default:
+			external++
+		}
+	}
+	return external, mentions
+}
+
+// location is where times are shown.
+func (o Options) location() *time.Location {
+	if o.Location == nil {
+		return time.UTC
+	}
+	return o.Location
+}
+
+// whole reports whether commands are printed uncut.
+func (o Options) whole() bool { return o.All || o.Width <= 0 }
+
+func (o Options) columns() int {
+	if o.Width <= 0 {
+		return defaultWidth
+	}
+	return max(o.Width, minWidth)
+}
+
+// fit cuts quoted text to n cells where text is cut at all.
+func (o Options) fit(s string, n int) string {
+	if o.whole() {
+		return s
+	}
+	return term.Truncate(s, n)
+}

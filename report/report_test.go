@@ -1,0 +1,318 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+var (
+	sgr       = regexp.MustCompile("\x1b\\[[0-9;]*m")
+	storyForm = regexp.MustCompile(`(?m)^Story #\S+ \[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\]: `)
+)
+
+// outputs is everything the package prints of a snapshot, by name.
+func outputs(t *testing.T, d queue.Snapshot) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	run := func(name string, f func(*bytes.Buffer) error) {
+		var b bytes.Buffer
+		if err := f(&b); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = b.String()
+	}
+	for _, width := range []int{0, 1, 40, 80, 200} {
+		for _, all := range []bool{false, true} {
+			for _, color := range []bool{false, true} {
+				o := options(width, color)
+				o.All = all
+				name := fmt.Sprintf("-%d-all=%v-color=%v", width, all, color)
+				run("terminal"+name, func(b *bytes.Buffer) error { return Terminal(b, d, o) })
+				run("list"+name, func(b *bytes.Buffer) error { return List(b, d.Actions, o) })
+				for i, a := range d.Actions {
+					run(fmt.Sprintf("show%d%s", i, name), func(b *bytes.Buffer) error { return Show(b, a, o) })
+				}
+			}
+		}
+	}
+	run("json", func(b *bytes.Buffer) error { return JSON(b, d) })
+	run("export-json", func(b *bytes.Buffer) error { return Export(b, d.Actions, d.Session.ID, "json") })
+	run("export-state", func(b *bytes.Buffer) error { return Export(b, d.Actions, d.Session.ID, "state") })
+	return out
+}
+
+func TestNoOutputHoldsWhatCannotBeSeen(t *testing.T) {
+	for night, d := range nights() {
+		for name, out := range outputs(t, d) {
+			if strings.HasSuffix(name, "color=true") {
+				out = sgr.ReplaceAllString(out, "")
+			}
+			if !utf8.ValidString(out) {
+				t.Errorf("%s %s: invalid UTF-8", night, name)
+			}
+			for _, r := range out {
+				if r != '\n' && (unicode.IsControl(r) || !term.Visible(r)) {
+					t.Errorf("%s %s: holds %U", night, name, r)
+					break
+				}
+			}
+		}
+	}
+}
+
+func TestNoOutputHoldsASecret(t *testing.T) {
+	d := hostileNight()
+	d.Actions[0].Input = json.RawMessage(`{"command":"x","headers":{"api_token":"abcdef0123456789"}}`)
+	for name, out := range outputs(t, d) {
+		if strings.Contains(out, "abcdef0123456789") {
+			t.Errorf("%s shows the secret", name)
+		}
+	}
+}
+
+func TestColourOnlyAddsColour(t *testing.T) {
+	for night, d := range nights() {
+		out := outputs(t, d)
+		for name, coloured := range out {
+			plain, ok := out[strings.Replace(name, "color=true", "color=false", 1)]
+			if ok && sgr.ReplaceAllString(coloured, "") != plain {
+				t.Errorf("%s %s: the text differs with colour", night, name)
+			}
+			if strings.HasSuffix(name, "color=false") && strings.Contains(coloured, "\x1b") {
+				t.Errorf("%s %s: an escape without colour", night, name)
+			}
+		}
+	}
+}
+
+func TestNothingIsWiderThanTheTerminal(t *testing.T) {
+	for night, d := range nights() {
+		for _, width := range []int{40, 80, 120, 200} {
+			out := string(terminal(t, d, options(width, false)))
+			for l := range strings.Lines(out) {
+				l = strings.TrimRight(l, "\n")
+				if strings.HasPrefix(l, "/") || strings.HasPrefix(l, "Session 0") {
+					continue // a folder or an id to copy is never cut
+				}
+				if width == 40 && strings.HasPrefix(l, `Story #\x1b`) {
+					continue // the form of the line wants more with a long id
+				}
+				if term.Cells(l) > width {
+					t.Errorf("%s at %d columns: %d cells: %s", night, width, term.Cells(l), l)
+				}
+			}
+		}
+	}
+}
+
+func TestAgentTextCannotForgeStoryLines(t *testing.T) {
+	d := hostileNight()
+	for name, out := range outputs(t, d) {
+		if !strings.HasPrefix(name, "terminal") {
+			continue
+		}
+		want := 3
+		if strings.Contains(name, "all=true") {
+			want = 4 // and the mention
+		}
+		if got := len(storyForm.FindAllString(sgr.ReplaceAllString(out, ""), -1)); got != want {
+			t.Errorf("%s: %d story lines, want %d", name, got, want)
+		}
+	}
+}
+
+func TestBlockOfActionsHasItsFixedForm(t *testing.T) {
+	d := queue.Snapshot{Actions: []queue.Action{
+		{Number: 12, Story: "3", Command: "git push origin main", Evidence: policy.Blocked, Status: queue.Pending,
+			DetectedAt: time.Date(2026, 2, 23, 9, 15, 0, 999, time.FixedZone("CET", 3600))},
+		{Number: 13, Story: "3", Command: "git push", Evidence: policy.Mentioned, Status: queue.Pending},
+	}}
+	out := string(terminal(t, d, Options{}))
+	want := "DEFERRED ACTIONS REQUIRE REVIEW\n1 external command(s) detected.\n\nStory #3 [2026-02-23T08:15:00Z]: git push origin main\n"
+	if !strings.Contains(out, want) {
+		t.Errorf("no\n%s\nin\n%s", want, out)
+	}
+	if !strings.Contains(out, "1 mention(s) folded; loop report --all shows them\n") {
+		t.Errorf("mentions not counted in\n%s", out)
+	}
+	if !strings.Contains(out, "loop show 12 · loop approve 12 · loop reject 12\n") {
+		t.Errorf("no hint in\n%s", out)
+	}
+}
+
+func TestWhatHasRunIsNotOfferedForApproval(t *testing.T) {
+	d := queue.Snapshot{Actions: []queue.Action{{Number: 4, Evidence: policy.Executed, Status: queue.Pending, Command: "git push"}}}
+	if out := string(terminal(t, d, Options{})); strings.Contains(out, "approve") || !strings.Contains(out, "loop show 4 · loop reject 4") {
+		t.Errorf("wrong hint:\n%s", out)
+	}
+}
+
+func TestGraverEvidenceComesFirst(t *testing.T) {
+	out := string(terminal(t, badNight(), options(80, false)))
+	last := -1
+	for _, n := range []string{"#3 executed (ok)", "#1 blocked ×3", "#2 blocked", "#4 written"} {
+		i := strings.Index(out, n)
+		if i <= last {
+			t.Errorf("%s is missing or too early in\n%s", n, out)
+		}
+		last = i
+	}
+}
+
+func TestLongCommandKeepsItsEnd(t *testing.T) {
+	long := "git add -A && git commit -m '" + strings.Repeat("words of a long message ", 40) + "' && git push --force origin main"
+	d := queue.Snapshot{Actions: []queue.Action{{Number: 1, Story: "1", Command: long, Status: queue.Pending, Evidence: policy.Blocked}}}
+	if out := string(terminal(t, d, options(80, false))); !strings.Contains(out, "… && git push --force origin main\n") {
+		t.Errorf("the push is not shown:\n%s", out)
+	}
+	for _, o := range []Options{options(0, false), {Width: 80, All: true}} {
+		if out := string(terminal(t, d, o)); !strings.Contains(out, long+"\n") {
+			t.Errorf("the command is cut with %+v:\n%s", o, out)
+		}
+	}
+}
+
+func TestWaiting(t *testing.T) {
+	external, mentions := Waiting(badNight())
+	if external != 4 || mentions != 2 {
+		t.Errorf("got %d and %d, want 4 and 2", external, mentions)
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("broken pipe")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestWriteErrorsComeBack(t *testing.T) {
+	d := badNight()
+	for name, err := range map[string]error{
+		"terminal": Terminal(brokenWriter{}, d, options(80, false)),
+		"list":     List(brokenWriter{}, d.Actions, options(80, false)),
+		"show":     Show(brokenWriter{}, d.Actions[0], options(80, false)),
+		"json":     JSON(brokenWriter{}, d),
+		"export":   Export(brokenWriter{}, d.Actions, "s", "state"),
+	} {
+		if !errors.Is(err, errBroken) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestHeadline(t *testing.T) {
+	base := func(change func(*queue.Snapshot)) queue.Snapshot {
+		d := goodNight()
+		change(&d)
+		return d
+	}
+	tests := []struct {
+		name  string
+		d     queue.Snapshot
+		alive bool
+		want  string
+	}{
+		{"auth", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Auth }), false, "STOPPED EARLY: the client is not logged in"},
+		{"limit without a time", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Limit }), false, "STOPPED EARLY: usage limit, and no reset time was given.\n"},
+		{"limit over", base(func(d *queue.Snapshot) {
+			d.Session.StopKind, d.Session.ResetsAt = queue.Limit, morning.Add(-time.Hour)
+		}), false, "STOPPED EARLY: usage limit, reset at 30 Nov 06:00: loop run can go on now.\n"},
+		{"interrupted", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Interrupted }), false, "STOPPED EARLY: interrupted.\n"},
+		{"unguarded", base(func(d *queue.Snapshot) {
+			d.Session.StopKind, d.Session.Stopped = queue.Unguarded, "no handshake"
+		}), false, "UNGUARDED: the firewall was not live for a part of this session.\n  no handshake\n"},
+		{"other reason", base(func(d *queue.Snapshot) { d.Session.Stopped = "disk full" }), false, "STOPPED EARLY.\n  disk full\n"},
+		{"died", base(func(d *queue.Snapshot) { d.Session.Ended = time.Time{} }), false, "LOOP DIED: this session has no end record"},
+		{"running", base(func(d *queue.Snapshot) { d.Session.Ended = time.Time{} }), true, "Still running since 29 Nov 23:10 (pid 4711)"},
+		{"day", base(func(d *queue.Snapshot) {
+			d.Session.Started, d.Session.Ended = morning.Add(3*time.Hour), morning.Add(4*time.Hour)
+		}), false, "Session of 30 Nov 10:00 – 11:00 ·"},
+		{"scan only", queue.Snapshot{Session: queue.Session{ID: "abc"}, Actions: badActions()[:1]}, false, "Session abc: no run, its actions come from a scan"},
+		{"nothing", queue.Snapshot{}, false, "Nothing is recorded yet\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := options(80, false)
+			o.Alive = tt.alive
+			if out := string(terminal(t, tt.d, o)); !strings.HasPrefix(out, tt.want) {
+				t.Errorf("got\n%s\nwant it to begin with\n%s", out, tt.want)
+			}
+		})
+	}
+}
+
+func TestExportStateIsExact(t *testing.T) {
+	var b bytes.Buffer
+	actions := []queue.Action{{Command: "git push && echo <done>", Story: "3", DetectedAt: time.Date(2026, 2, 23, 8, 15, 0, 5, time.UTC)}}
+	if err := Export(&b, actions, "s1", "state"); err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+  "session_id": "s1",
+  "deferred_actions": [
+    {
+      "command_pattern": "git push && echo <done>",
+      "story_id": "3",
+      "detected_at": "2026-02-23T08:15:00Z"
+    }
+  ]
+}
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+	b.Reset()
+	if err := Export(&b, nil, "s1", "state"); err != nil || !strings.Contains(b.String(), `"deferred_actions": []`) {
+		t.Errorf("no actions: %v, %s", err, b.String())
+	}
+	if err := Export(&b, nil, "s1", "xml"); err == nil {
+		t.Error("an unknown format is accepted")
+	}
+}
+
+func TestJSONReadsBack(t *testing.T) {
+	for night, d := range nights() {
+		var b bytes.Buffer
+		if err := JSON(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		var doc Document
+		if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+			t.Fatalf("%s: %v", night, err)
+		}
+		external, mentions := Waiting(d)
+		if doc.Schema != 1 || doc.Counts.Waiting != external || doc.Counts.Mentions != mentions || len(doc.Actions) != len(d.Actions) {
+			t.Errorf("%s: %+v", night, doc.Counts)
+		}
+	}
+}
+
+func TestSafeJSONKeepsTheText(t *testing.T) {
+	in := "a\x1b[2J\u202e\U000e0041 \"q\" \\ </script> 世界\n\t\u2028"
+	raw, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	safe := safeJSON(raw)
+	want := `"a\u001b[2J\u202e\udb40\udc41 \"q\" \\ </script> 世界\n\t\u2028"`
+	if string(safe) != want {
+		t.Errorf("got %s, want %s", safe, want)
+	}
+	var back string
+	if err := json.Unmarshal(safe, &back); err != nil || back != in {
+		t.Errorf("reads back as %q, %v", back, err)
+	}
+}

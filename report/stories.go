@@ -1,0 +1,180 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// outputLines is how many lines of a gate's output are shown at first.
+const outputLines = 8
+
+// columns are the widths of the stories table; 0 leaves a column out.
+type columns struct {
+	word, id, title, tries, time, cost, gates int
+}
+
+const gap = 2
+
+// stories is the table of what became of each story, as planned.
+func (p *printer) stories(v *view) {
+	if len(v.stories) == 0 {
+		return
+	}
+	c := p.columnsFor(v)
+	p.heading("Stories")
+	p.row(c, p.Faint, row{"", "", "", "tries", "time", "cost", "gates"})
+	for _, s := range v.stories {
+		p.row(c, p.stateStyle(s), newRow(s))
+		p.details(c, s, v)
+	}
+	if v.counts[classUnproven] > 0 {
+		p.line()
+		p.prose(p.Faint, 0, "unproven: no gates configured; loop did not check these.")
+	}
+}
+
+// columnsFor fits the table into the width: the narrower it is, the fewer
+// columns, and the title takes what is left.
+func (p *printer) columnsFor(v *view) columns {
+	var c columns
+	title := 0
+	for _, s := range v.stories {
+		r := newRow(s)
+		c.word = max(c.word, term.Cells(r.word))
+		c.id = max(c.id, min(term.Cells(r.id), 14, p.width/5))
+		title = max(title, term.Cells(r.title))
+		if p.width >= 60 {
+			c.time = max(c.time, term.Cells(r.time), len("time"))
+			c.cost = max(c.cost, term.Cells(r.cost), len("cost"))
+			c.gates = max(c.gates, term.Cells(r.gates), len("gates"))
+		}
+		if p.width >= 60 && len(s.attempts) > 1 {
+			c.tries = len("tries")
+		}
+	}
+	used := c.word + gap + c.id
+	for _, n := range []int{c.tries, c.time, c.cost, c.gates} {
+		if n > 0 {
+			used += gap + n
+		}
+	}
+	c.title = max(8, min(title, p.width-used-gap))
+	return c
+}
+
+type row struct{ word, id, title, tries, time, cost, gates string }
+
+func newRow(s *story) row {
+	r := row{
+		word:  term.Truncate(strings.ReplaceAll(term.Line(string(s.state)), "-", " "), 16),
+		id:    term.Line(s.id),
+		title: term.Line(s.title),
+	}
+	if len(s.attempts) == 0 {
+		return r
+	}
+	r.tries = strconv.Itoa(len(s.attempts))
+	r.time = duration(s.time)
+	r.cost = money(s.cost)
+	r.gates = "–"
+	if passed, total := s.gates(); total > 0 {
+		r.gates = strconv.Itoa(passed) + "/" + strconv.Itoa(total)
+	}
+	return r
+}
+
+// row writes words and titles to the left and numbers to the right. The style
+// is for the first column; in the header row it is for all.
+func (p *printer) row(c columns, style term.Style, r row) {
+	rest := term.Style{}
+	if r.word == "" {
+		if c.time == 0 {
+			return
+		}
+		rest = style
+	}
+	var b strings.Builder
+	b.WriteString(term.Pad(term.Truncate(r.id, c.id), c.id))
+	b.WriteString(term.Spaces(gap))
+	b.WriteString(term.Pad(term.Truncate(r.title, c.title), c.title))
+	for _, cell := range []struct {
+		n int
+		s string
+	}{{c.tries, r.tries}, {c.time, r.time}, {c.cost, r.cost}, {c.gates, r.gates}} {
+		if cell.n > 0 {
+			b.WriteString(term.Spaces(gap + cell.n - term.Cells(cell.s)))
+			b.WriteString(cell.s)
+		}
+	}
+	p.line(style.Render(r.word), term.Spaces(c.word-term.Cells(r.word)+gap), rest.Render(strings.TrimRight(b.String(), " ")))
+}
+
+func (p *printer) stateStyle(s *story) term.Style {
+	switch s.class() {
+	case classDone:
+		return p.Ok
+	case classFailed:
+		return p.Danger
+	case classNotStarted:
+		return p.Faint
+	case classRunning:
+		return p.Bold
+	}
+	return p.Warn
+}
+
+// details are the lines under a row: why it failed, and what the agent
+// claimed. They stand under the story's id where there is room.
+func (p *printer) details(c columns, s *story, v *view) {
+	indent := c.word + gap
+	if p.width < 60 {
+		indent = 2
+	}
+	for _, f := range s.claims {
+		p.text(p.Warn, indent, "claim: "+f.Text)
+	}
+	if s.outcome.Passed() || len(s.attempts) == 0 {
+		return
+	}
+	a := s.last()
+	if a.Reason != "" && !v.doubted(a.Reason) {
+		p.text(term.Style{}, indent, a.Reason)
+	}
+	for _, g := range a.Gates {
+		if !g.Passed {
+			p.gate(indent, g)
+		}
+	}
+}
+
+// text writes one sentence that may quote hostile text: one line of it, or
+// all.
+func (p *printer) text(style term.Style, indent int, s string) {
+	if p.o.All {
+		p.prose(style, indent, term.Line(s))
+		return
+	}
+	p.line(term.Spaces(indent), style.Render(term.Truncate(term.Line(s), p.width-indent)))
+}
+
+// gate shows a gate that did not pass, with the end of what it printed.
+func (p *printer) gate(indent int, g queue.Gate) {
+	how := "exit " + strconv.Itoa(g.ExitCode)
+	if g.Error != "" {
+		how = term.Truncate(term.Line(g.Error), min(24, p.width/4))
+	}
+	how = " (" + how + ", " + duration(g.Duration) + ")"
+	command := term.Truncate(term.Command(g.Command), max(8, p.width-indent-len("gate: ")-term.Cells(how)))
+	p.line(term.Spaces(indent), p.Warn.Render("gate: "+command), p.Faint.Render(how))
+	lines := strings.Split(strings.Trim(term.Lines(g.Output), "\n"), "\n")
+	if len(lines) == 1 && lines[0] == "" {
+		return
+	}
+	if !p.o.All && len(lines) > outputLines {
+		lines = lines[len(lines)-outputLines:]
+	}
+	p.block(always(p.Faint), indent+2, lines, 0)
+}

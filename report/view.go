@@ -1,0 +1,188 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// state is how a story stands, for a person: the outcomes of queue, and what
+// has no outcome.
+type state string
+
+const (
+	running     state = "running"
+	notStarted  state = "not started"
+	noEndRecord state = "no end record" // loop died during the attempt
+)
+
+// story is one row of the report: all attempts at one story in one session.
+type story struct {
+	id, title string
+	state     state
+	outcome   queue.Outcome // "" without an ended attempt
+	attempts  []queue.Attempt
+	time      time.Duration
+	cost      float64
+	claims    []queue.Finding
+}
+
+// class sorts states for counting.
+type class int
+
+const (
+	classDone class = iota
+	classUnproven
+	classFailed
+	classCut // ended by something that is not the story's fault
+	classRunning
+	classNotStarted
+	classes
+)
+
+var classWords = [classes]string{"done", "unproven", "failed", "cut short", "running", "not started"}
+
+func (s *story) class() class {
+	switch s.outcome {
+	case queue.Done:
+		return classDone
+	case queue.Unproven:
+		return classUnproven
+	case queue.Limit, queue.Auth, queue.Interrupted, queue.Unguarded:
+		return classCut
+	case "":
+		switch s.state {
+		case running:
+			return classRunning
+		case notStarted:
+			return classNotStarted
+		}
+		return classCut
+	}
+	return classFailed
+}
+
+// last is the newest attempt; a zero one when there is none.
+func (s *story) last() queue.Attempt {
+	if len(s.attempts) == 0 {
+		return queue.Attempt{}
+	}
+	return s.attempts[len(s.attempts)-1]
+}
+
+// gates counts the last attempt's gates.
+func (s *story) gates() (passed, total int) {
+	for _, g := range s.last().Gates {
+		if g.Passed {
+			passed++
+		}
+	}
+	return passed, len(s.last().Gates)
+}
+
+// view is a snapshot put in the order in which a person reads it.
+type view struct {
+	queue.Snapshot
+	stories  []*story
+	counts   [classes]int
+	cost     float64
+	waiting  []*queue.Action // pending, gravest evidence first, then oldest
+	mentions []*queue.Action // pending
+	open     []*queue.Action // approved or begun, and not at an end
+	decided  map[queue.Status]int
+	ran      int // waiting ones that were executed
+	shared   int // calls of tier shared that ran
+	doubts   []doubt
+}
+
+func newView(d queue.Snapshot, o Options) *view {
+	v := &view{Snapshot: d, decided: map[queue.Status]int{}}
+	v.sortActions()
+	v.collectStories(o)
+	v.doubts = v.collectDoubts()
+	for _, s := range v.stories {
+		v.counts[s.class()]++
+		v.cost += s.cost
+		for i := range s.attempts {
+			v.shared += s.attempts[i].SharedRuns
+		}
+	}
+	return v
+}
+
+func (v *view) sortActions() {
+	for i := range v.Actions {
+		a := &v.Actions[i]
+		switch a.Status {
+		case queue.Pending:
+			if a.Evidence == policy.Mentioned {
+				v.mentions = append(v.mentions, a)
+				break
+			}
+			v.waiting = append(v.waiting, a)
+			if a.Evidence == policy.Executed {
+				v.ran++
+			}
+		case queue.Approved, queue.Replaying, queue.Failed, queue.Unknown:
+			v.open = append(v.open, a)
+		default:
+			v.decided[a.Status]++
+		}
+	}
+	slices.SortStableFunc(v.waiting, func(a, b *queue.Action) int {
+		return cmp.Or(cmp.Compare(gravity(a.Evidence), gravity(b.Evidence)), cmp.Compare(a.Number, b.Number))
+	})
+}
+
+// gravity is the order of evidence; what is not known comes first.
+func gravity(e policy.Evidence) int {
+	return slices.Index([]policy.Evidence{policy.Executed, policy.Blocked, policy.Written, policy.Mentioned}, e)
+}
+
+// collectStories puts attempts under their stories: as planned, then those
+// that were not planned in the order in which they began.
+func (v *view) collectStories(o Options) {
+	byID := map[string]*story{}
+	get := func(id string) *story {
+		s := byID[id]
+		if s == nil {
+			s = &story{id: id, title: o.Titles[id], state: notStarted}
+			byID[id] = s
+			v.stories = append(v.stories, s)
+		}
+		return s
+	}
+	for _, id := range v.Session.StoryOrder {
+		get(id)
+	}
+	for i := range v.Attempts {
+		get(v.Attempts[i].Story).add(v.Attempts[i], o)
+	}
+	for _, f := range v.Findings {
+		if s := byID[f.Story]; s != nil && f.Kind == "claim" {
+			s.claims = append(s.claims, f)
+		}
+	}
+}
+
+func (s *story) add(a queue.Attempt, o Options) {
+	s.attempts = append(s.attempts, a)
+	s.cost += a.CostUSD
+	s.outcome = a.Outcome
+	if a.StoryTitle != "" {
+		s.title = a.StoryTitle
+	}
+	switch {
+	case !a.Ended.IsZero():
+		s.time += a.Ended.Sub(a.Started)
+		s.state = state(a.Outcome)
+	case o.Alive:
+		s.time += o.Now.Sub(a.Started)
+		s.state, s.outcome = running, ""
+	default:
+		s.state, s.outcome = noEndRecord, ""
+	}
+}
