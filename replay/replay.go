@@ -1,0 +1,200 @@
+// Package replay runs one deferred action after a person has seen it.
+//
+// It shows exactly what will run, where and what has changed since it was
+// recorded, asks, and runs the very bytes that it has shown: as a shell
+// command in the recorded folder, with the environment that it is given and no
+// input, in a process group of its own of which nothing stays behind. What it
+// began and how that ended stands in the queue, so that one action is replayed
+// once, whoever asks, and a replay that dies is known as such.
+//
+// It replays shell commands only, and nothing that was never called. It cannot
+// tell whether the command is harmless. The one invariant: nothing runs that
+// was not shown, and nothing is shown otherwise than it runs.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// DefaultTimeout ends a replay that waits for something that does not come.
+const DefaultTimeout = 10 * time.Minute
+
+// recordTries is how often the outcome is offered to a queue that is busy.
+const recordTries = 3
+
+// Request is one action to replay.
+type Request struct {
+	Store *queue.Store
+	Ref   string // as queue.Store.Get takes it
+
+	In         io.Reader // where the answer comes from; never read beyond its line
+	Out        io.Writer // the screen, the question, and the output as it comes
+	IsTerminal bool      // In and Out are a person's
+	Yes        bool      // do not ask
+	Again      bool      // it may have run before
+	DryRun     bool      // show and stop
+
+	Who         string // the person, for the record
+	Now         func() time.Time
+	Env         []string      // the whole environment: the person's own
+	Shell       string        // path of the shell; "" = bash, else sh, from the PATH of Env
+	InsideAgent string        // why this looks like an agent's own session; "" = it does not
+	Timeout     time.Duration // 0 = DefaultTimeout
+}
+
+// Result is what came of a request.
+type Result struct {
+	Action   queue.Action // as it is stored now
+	Ran      bool
+	Declined bool // the person did not say yes
+	ExitCode int  // of the command, 128+n when a signal ended it; -1 when it could not be run
+}
+
+// Run shows one action, asks, replays it and records the outcome. The error is
+// a *RefusedError when nothing was run, a *FailedError when the command ran or
+// should have run and did not end with 0, else one of the queue. A person's no
+// and a dry run are no errors.
+func Run(ctx context.Context, r Request) (Result, error) {
+	if r.InsideAgent != "" {
+		return Result{}, &RefusedError{
+			Reason: "this is an agent's own session: " + term.Quote(r.InsideAgent),
+			Advice: "approve it in a terminal of your own",
+		}
+	}
+	a, err := r.Store.Get(ctx, r.Ref)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Action: a}
+	if err := refuse(a, r.Again); err != nil {
+		return res, err
+	}
+	shell, err := findShell(r.Shell, r.Env)
+	if err != nil {
+		return res, err
+	}
+	since := Look(ctx, a, shell, r.Env, r.Now())
+	if err := Show(r.Out, a, since); err != nil {
+		return res, err
+	}
+	if err := since.refuse(a); err != nil || r.DryRun {
+		return res, err
+	}
+	if !r.Yes {
+		yes, err := r.ask(ctx, a)
+		if err != nil || !yes {
+			res.Declined = err == nil
+			return res, err
+		}
+		if now := Look(ctx, a, shell, r.Env, r.Now()); !now.same(since) {
+			return res, &RefusedError{
+				Action: a.Number,
+				Reason: "something changed while the question stood",
+				Advice: fmt.Sprintf("loop approve %d shows it as it is now", a.Number),
+			}
+		}
+	}
+	return r.replay(ctx, a, shell)
+}
+
+// replay runs the action that was shown. The queue may have learned more about
+// it in the meantime; what runs is what was on the screen.
+func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Result, error) {
+	begun, err := r.Store.BeginReplay(ctx, a.ID, queue.Decision{Who: r.Who, When: r.Now()}, r.Again)
+	if err != nil {
+		return Result{Action: a}, asRefused(a, err)
+	}
+	timeout := r.Timeout
+	if timeout <= 0 {
+		timeout = DefaultTimeout
+	}
+	tee := &visible{w: r.Out}
+	out := proc.Run(ctx, proc.RunOptions{
+		Argv:    []string{shell, "-c", commandOf(a)},
+		Dir:     a.Cwd,
+		Env:     withoutPrompts(r.Env),
+		Timeout: timeout,
+		Tee:     tee,
+		Now:     r.Now,
+	})
+	tee.end()
+	rec := record(begun, out, timeout)
+	res := Result{Action: begun, Ran: true, ExitCode: rec.ExitCode}
+	if res.Action, err = r.end(ctx, begun, rec); err != nil {
+		return res, fmt.Errorf("action #%d was run (exit %d), but the queue could not record it: %w", a.Number, rec.ExitCode, err)
+	}
+	if err := r.say(a, out, rec); err != nil {
+		return res, err
+	}
+	if res.Action.Status != queue.Replayed {
+		return res, &FailedError{Action: a.Number, ExitCode: rec.ExitCode, Reason: rec.Error, Err: out.Err}
+	}
+	return res, nil
+}
+
+// end records the outcome, also when ctx is over: a replay that was
+// interrupted has an outcome too.
+func (r Request) end(ctx context.Context, a queue.Action, rec queue.Replay) (stored queue.Action, err error) {
+	for range recordTries {
+		stored, err = r.Store.EndReplay(context.WithoutCancel(ctx), a.ID, rec)
+		if !errors.Is(err, queue.ErrBusy) {
+			break
+		}
+	}
+	if err != nil {
+		return a, err
+	}
+	return stored, nil
+}
+
+// record puts what the run gave into words.
+func record(a queue.Action, out proc.Output, timeout time.Duration) queue.Replay {
+	rec := queue.Replay{
+		Duration: out.Duration,
+		ExitCode: out.ExitCode,
+		Output:   strings.ToValidUTF8(string(out.Tail), "\ufffd"),
+		Cut:      out.Cut,
+	}
+	if a.Replay != nil {
+		rec.Started = a.Replay.Started
+	}
+	switch {
+	case out.TimedOut:
+		rec.Error = fmt.Sprintf("ended after %s", timeout)
+	case errors.Is(out.Err, context.Canceled), errors.Is(out.Err, context.DeadlineExceeded):
+		rec.Error = "interrupted"
+	case out.Err != nil:
+		rec.Error = out.Err.Error()
+	case out.Signal != "":
+		rec.Error = "ended by a signal: " + out.Signal
+	}
+	return rec
+}
+
+// say closes the screen with the outcome.
+func (r Request) say(a queue.Action, out proc.Output, rec queue.Replay) error {
+	var b strings.Builder
+	for _, l := range out.Leftovers {
+		what := "ended"
+		if l.Stuck {
+			what = "could not end"
+		}
+		fmt.Fprintf(&b, "%s process %d, which it left behind: %s\n", what, l.Pid, term.Command(l.Command))
+	}
+	how := fmt.Sprintf("exit %d", rec.ExitCode)
+	if rec.Error != "" {
+		how = term.Quote(rec.Error)
+	}
+	fmt.Fprintf(&b, "#%d: %s, after %s\n", a.Number, how, rec.Duration.Round(10*time.Millisecond))
+	_, err := io.WriteString(r.Out, b.String())
+	return err
+}
