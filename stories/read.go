@@ -178,23 +178,22 @@ func storyNames(dir string) ([]string, error) {
 		}
 		names = append(names, name)
 	}
-	slices.SortFunc(names, compareNames)
+	sortNames(names)
 	return names, nil
 }
 
-// compareNames orders file names as people number them: 2-x.md before 10-x.md.
-func compareNames(a, b string) int {
-	na, nb := leadingDigits(a), leadingDigits(b)
-	if na != "" && nb != "" {
-		na, nb = strings.TrimLeft(na, "0"), strings.TrimLeft(nb, "0")
-		if len(na) != len(nb) {
-			return len(na) - len(nb)
+// sortNames orders file names as people number them: 2-x.md before 10-x.md.
+func sortNames(names []string) {
+	slices.SortFunc(names, func(a, b string) int {
+		na, nb := strings.TrimLeft(leadingDigits(a), "0"), strings.TrimLeft(leadingDigits(b), "0")
+		if leadingDigits(a) != "" && leadingDigits(b) != "" && na != nb {
+			if len(na) != len(nb) {
+				return len(na) - len(nb)
+			}
+			return strings.Compare(na, nb)
 		}
-		if c := strings.Compare(na, nb); c != 0 {
-			return c
-		}
-	}
-	return strings.Compare(a, b)
+		return strings.Compare(a, b)
+	})
 }
 
 func leadingDigits(s string) string {

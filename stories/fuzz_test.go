@@ -1,0 +1,159 @@
+package stories
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzJSON holds the reader against encoding/json: both accept the same texts
+// and read the same values from them.
+func FuzzJSON(f *testing.F) {
+	seedFixtures(f)
+	for _, s := range []string{
+		`{"a":1,"a":2}`, `[1e5,-0.5E-2,-0,01]`, `"\ud83d\ude00\u0000"`, "\"\xff\"", "[\"\x01\"]", `{"a":{"b":[null,true,false]}}`,
+		`[1,]`, `{"a":1,}`, `{,}`, `nul`, `tru`, `-`, `1.`, `1e`, `"\u12"`, `"\`, "", " \t\r\n", "{}x", `{"a" 1}`, `[1 2]`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		root, err := parseJSON(newSource("f", data), 0)
+		if twice := err != nil && strings.Contains(err.Error(), "stands twice"); twice {
+			if !json.Valid(data) {
+				t.Fatalf("not valid, and refused only for a key: %v", err)
+			}
+			return
+		}
+		if valid := json.Valid(data); valid != (err == nil) {
+			t.Fatalf("encoding/json says %t, we say %v", valid, err)
+		}
+		if err != nil {
+			var fe *FormatError
+			if !errors.As(err, &fe) || fe.Line < 1 || fe.Column < 1 {
+				t.Fatalf("an error without a place: %v", err)
+			}
+			return
+		}
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.UseNumber()
+		var want any
+		if err := dec.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, plain(&root)); diff != "" {
+			t.Fatalf("(-encoding/json +ours)\n%s", diff)
+		}
+		checkRanges(t, data, &root)
+	})
+}
+
+// plain is a node as encoding/json gives it.
+func plain(n *node) any {
+	switch n.kind {
+	case '{':
+		m := map[string]any{}
+		for i := range n.members {
+			m[n.members[i].key] = plain(&n.members[i].value)
+		}
+		return m
+	case '[':
+		list := []any{}
+		for i := range n.items {
+			list = append(list, plain(&n.items[i]))
+		}
+		return list
+	case '"':
+		return n.text
+	case '0':
+		return json.Number(n.text)
+	case 'n':
+		return nil
+	}
+	return n.kind == 't'
+}
+
+// checkRanges checks that the bytes of each value are that value.
+func checkRanges(t *testing.T, data []byte, n *node) {
+	if !json.Valid(data[n.start:n.end]) {
+		t.Fatalf("bytes %d to %d are no value: %q", n.start, n.end, data[n.start:n.end])
+	}
+	for i := range n.members {
+		m := &n.members[i]
+		if data[m.keyStart] != '"' || data[m.keyEnd-1] != '"' {
+			t.Fatalf("key at %d: %q", m.keyStart, data[m.keyStart:m.keyEnd])
+		}
+		if m.value.kind != '{' && m.value.kind != '[' {
+			checkRanges(t, data, &m.value)
+		}
+	}
+}
+
+// FuzzRead reads any text as each form. What can be read can be marked and
+// taken back, byte for byte, and is then the same stories.
+func FuzzRead(f *testing.F) {
+	seedFixtures(f)
+	f.Add([]byte("---\nid: x\ndepends: [a, 'b']\ndone: # c\n---\n# t\n- [ ] c\n  more\n\n```\n- [ ] no\n```\n"))
+	f.Add([]byte("<!-- \n- [ ] no\n--> \n- [x] yes\n\t- [ ] nested\nlazy\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, name := range []string{"prd.json", "a.md"} {
+			path := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before, err := Read(path)
+			if err != nil {
+				continue
+			}
+			if len(before.Stories) == 0 {
+				t.Fatal("no stories and no error")
+			}
+			roundTrip(t, before, path, data)
+		}
+	})
+}
+
+// roundTrip marks the first and the last story and takes them back. It works
+// on the bytes, since syncing files is too slow to fuzz.
+func roundTrip(t *testing.T, f *File, path string, data []byte) {
+	t.Helper()
+	for _, i := range []int{0, len(f.Stories) - 1} {
+		p := part{path: path, real: path, data: apply(data, f.doneEdits(i, &f.impl.places[i], data, true))}
+		marked, err := parsePart(p)
+		if err != nil {
+			t.Fatalf("not readable when marked: %v\n%s", err, p.data)
+		}
+		for j, s := range marked.Stories {
+			was := f.Stories[j]
+			if s.Hash != was.Hash || s.ID != was.ID || s.Done != (was.Done || i == j) {
+				t.Fatalf("story %d is %+v, was %+v", j, s, was)
+			}
+		}
+		back := apply(p.data, f.doneEdits(i, &marked.impl.places[i], p.data, f.Stories[i].Done))
+		if !bytes.Equal(back, data) {
+			t.Fatalf("taken back:\n%q\nwant\n%q", back, data)
+		}
+	}
+}
+
+func seedFixtures(f *testing.F) {
+	f.Helper()
+	for _, pattern := range []string{"prd/*.json", "broken/*.json", "folder/*.md"} {
+		paths, err := filepath.Glob(filepath.Join("testdata", pattern))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package stories
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPriority(t *testing.T) {
+	tests := []struct {
+		in   string
+		want float64
+		ok   bool
+	}{
+		{"1", 1, true}, {"1.1", 1.1, true}, {"-2", -2, true}, {" 3 ", 3, true}, {"1e1", 10, true},
+		{"P0", 0, true}, {"p2", 2, true}, {"P10", 10, true},
+		{"critical", 0, true}, {"High", 1, true}, {"MEDIUM", 2, true}, {"low", 3, true},
+		{"", 0, false}, {"P", 0, false}, {"P1.5", 0, false}, {"p-1", 0, false}, {"someday", 0, false},
+		{"NaN", 0, false}, {"inf", 0, false}, {"0x10", 0, false}, {"1e999", 0, false}, {"1 2", 0, false}, {"P100", 0, false},
+	}
+	for _, tt := range tests {
+		if got, ok := priority(tt.in); ok != tt.ok || ok && got != tt.want {
+			t.Errorf("%q: %v, %t", tt.in, got, ok)
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	tests := []struct{ name, file, want string }{
+		{"file order", `[{"id":"b","title":"x"},{"id":"a","title":"x"}]`, "b a"},
+		{"priority first, none last", `[{"id":"n","title":"x"},{"id":"b","title":"x","priority":2},{"id":"a","title":"x","priority":1}]`, "a b n"},
+		{"done left out", `[{"id":"a","title":"x","passes":true},{"id":"b","title":"x"}]`, "b"},
+		{"all done", `[{"id":"a","title":"x","passes":true}]`, ""},
+		{"held left out", `[{"id":"a","title":"x","status":"cancelled"},{"id":"b","title":"x"}]`, "b"},
+		{"a dependency comes early",
+			`[{"id":"mid","title":"x","priority":2},{"id":"top","title":"x","priority":1,"dependsOn":["low"]},{"id":"low","title":"x","priority":9}]`,
+			"low top mid"},
+		{"dependencies by priority",
+			`[{"id":"z","title":"x","deps":["b","a"]},{"id":"b","title":"x","priority":2},{"id":"a","title":"x","priority":1}]`, "a b z"},
+		{"done dependency", `[{"id":"a","title":"x","deps":["b"]},{"id":"b","title":"x","passes":true}]`, "a"},
+		{"a done story waits for nothing", `[{"id":"a","title":"x","passes":true,"deps":["gone"]},{"id":"b","title":"x"}]`, "b"},
+		{"hash marks", `[{"id":1,"title":"x","deps":["#2"]},{"id":2,"title":"x"}]`, "2 1"},
+		{"none", `[{"id":"a","title":"x","dependsOn":"none"}]`, "a"},
+		{"only what blocks", `[{"id":"a","title":"x","dependencies":[{"depends_on_id":"epic","type":"parent-child"},{"depends_on_id":"b","type":"blocks"}]},{"id":"b","title":"x"}]`, "b a"},
+		{"prose", `[{"id":"1","title":"x","description":"Text.\n- Depends on #2, #99"},{"id":"2","title":"x"}]`, "2 1"},
+		{"prose about others", `[{"id":"1","title":"x","description":"Number 3 depends on #2."},{"id":"2","title":"x"}]`, "1 2"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := mustRead(t, put(t, "prd.json", tt.file))
+			var got []string
+			for _, s := range f.Open() {
+				got = append(got, s.ID)
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWaiting(t *testing.T) {
+	path := put(t, "prd.json", `[{"id":"a","title":"x"},{"id":"b","title":"x","deps":["a","h"]},{"id":"h","title":"x","status":"blocked"}]`)
+	f := mustRead(t, path)
+	if diff := cmp.Diff([]string{"a", "h"}, f.Waiting("b")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	setDone(t, f, "a", true)
+	if diff := cmp.Diff([]string{"h"}, f.Waiting("b")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := f.Waiting("a"); got != nil {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSortNames(t *testing.T) {
+	names := []string{"10-b.md", "2-a.md", "002-b.md", "b.md", "a2.md", "a10.md"}
+	want := []string{"002-b.md", "2-a.md", "10-b.md", "a10.md", "a2.md", "b.md"}
+	sortNames(names)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
