@@ -1,0 +1,156 @@
+package firewall
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// Classifier says how far a call reaches.
+type Classifier interface {
+	Classify(policy.Call) policy.Result
+}
+
+// Queue stores deferred actions.
+type Queue interface {
+	Add(context.Context, queue.Action) (queue.Action, bool, error)
+}
+
+// Place is where the repository stood when a call was deferred.
+type Place struct{ Head, Branch string }
+
+// Guard decides the calls of one attempt and remembers what it was asked.
+type Guard struct {
+	Classifier Classifier
+	Queue      Queue
+	Level      policy.Level
+	Base       queue.Action                 // session, story, attempt: what every action of this attempt shares
+	Place      func(cwd string) Place       // where the repository of cwd stands
+	Now        func() time.Time             //
+	Allowed    func(Request, policy.Result) // told of each call that may run; may be nil
+
+	mu       sync.Mutex
+	started  bool
+	answered map[string]Reply // by tool_use_id
+	deferred int
+}
+
+// Started reports whether the client has called the SessionStart hook.
+func (g *Guard) Started() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.started
+}
+
+// Asked reports whether the client has asked about this call.
+func (g *Guard) Asked(toolUseID string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.answered[toolUseID]
+	return ok
+}
+
+// Deferred is how many calls were refused and queued.
+func (g *Guard) Deferred() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.deferred
+}
+
+// Handle answers one hook request.
+func (g *Guard) Handle(ctx context.Context, r Request) Reply {
+	switch r.Event {
+	case EventSessionStart:
+		g.mu.Lock()
+		g.started = true
+		g.mu.Unlock()
+		return NoObjection()
+	case EventPreToolUse:
+		return g.decide(ctx, r)
+	default:
+		return NoObjection()
+	}
+}
+
+func (g *Guard) decide(ctx context.Context, r Request) Reply {
+	g.mu.Lock()
+	if old, ok := g.answered[r.ToolUseID]; ok {
+		g.mu.Unlock()
+		return old
+	}
+	g.mu.Unlock()
+
+	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd}
+	res := g.Classifier.Classify(call)
+	reply := Allow()
+	refused := Defers(g.Level, res)
+	if refused {
+		reply = g.hold(ctx, r, call, res)
+	}
+	if !refused && g.Allowed != nil {
+		g.Allowed(r, res)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.answered == nil {
+		g.answered = make(map[string]Reply)
+	}
+	g.answered[r.ToolUseID] = reply
+	if refused {
+		g.deferred++
+	}
+	return reply
+}
+
+// Defers says whether a call of this classification waits for a person. It is
+// the table of levels: external always waits; lockdown keeps back everything
+// that is not plainly local, network reads and opaque calls included.
+func Defers(l policy.Level, r policy.Result) bool {
+	if r.Tier >= policy.External {
+		return true
+	}
+	return l >= policy.Lockdown && (r.Tier >= policy.Shared || r.Net || r.Opaque)
+}
+
+func (g *Guard) hold(ctx context.Context, r Request, call policy.Call, res policy.Result) Reply {
+	a := g.Base
+	a.Kind = "call"
+	a.Tool, a.ToolUseID, a.Agent, a.Input = r.Tool, r.ToolUseID, r.AgentID, r.Input
+	a.Command, a.Cwd = policy.CommandOf(call), r.Cwd
+	a.Rules, a.Tier, a.Opaque = res.Rules(), res.Tier, res.Opaque
+	a.Evidence, a.FoundBy, a.DetectedAt = policy.Blocked, queue.ByHook, g.Now()
+	if len(res.Hits) > 0 {
+		a.Why = res.Hits[0].Why
+	}
+	if g.Place != nil {
+		p := g.Place(r.Cwd)
+		a.GitHead, a.GitBranch = p.Head, p.Branch
+	}
+	stored, _, err := g.Queue.Add(ctx, a)
+	if err != nil {
+		// Still refused: what could not be queued is in the transcript, where
+		// the scan after the attempt finds it.
+		return Failure(r.Event, fmt.Errorf("queue the call: %w", err))
+	}
+	return Deny(Reason(stored, res))
+}
+
+// Reason is what the agent reads when a call is refused.
+func Reason(a queue.Action, res policy.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "queued as #%d for review; go on with local work. ", a.Number)
+	if a.Why != "" {
+		fmt.Fprintf(&b, "Why it waits: %s ", strings.TrimSuffix(a.Why, ".")+".")
+	}
+	fmt.Fprintf(&b, "A person decides in the morning and runs it exactly as you wrote it. "+
+		"Do not retry it, do not work round it, and do not report it as done: say that it waits as #%d.", a.Number)
+	if res.Tier < policy.External {
+		b.WriteString(" This run is in lockdown.")
+	}
+	return b.String()
+}

@@ -1,0 +1,97 @@
+// Package firewall answers each tool call of the client before it runs.
+//
+// It holds the hook protocol of the client, the decision by level, and the
+// socket between the hook process and the supervisor. The hook process is a
+// dumb pipe: it decides nothing, and any failure of its own before a call is
+// a refusal. The one invariant: a call runs only after an explicit allow from
+// the supervisor; silence, an error and a dead supervisor all mean no.
+package firewall
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The hook events loop listens to, as the client names them.
+const (
+	EventSessionStart = "SessionStart"
+	EventPreToolUse   = "PreToolUse"
+)
+
+// Request is what the client gives a hook on its standard input.
+// Source: the client's hooks documentation, and real captures.
+type Request struct {
+	Event     string          `json:"hook_event_name"`
+	SessionID string          `json:"session_id"`
+	Cwd       string          `json:"cwd"`
+	Tool      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"tool_input"`
+	ToolUseID string          `json:"tool_use_id"`
+	AgentID   string          `json:"agent_id"` // "" = the main agent
+}
+
+// errRequest is a hook input that cannot be answered.
+var errRequest = errors.New("hook input")
+
+// ParseRequest reads a hook's input. A tool event without the fields that a
+// decision needs is an error.
+func ParseRequest(data []byte) (Request, error) {
+	var r Request
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("%w: %v", errRequest, err)
+	}
+	if r.Event == "" {
+		return r, fmt.Errorf("%w: no hook_event_name", errRequest)
+	}
+	if r.Event == EventPreToolUse && (r.Tool == "" || len(r.Input) == 0 || r.ToolUseID == "") {
+		return r, fmt.Errorf("%w: %s without tool_name, tool_input or tool_use_id", errRequest, r.Event)
+	}
+	return r, nil
+}
+
+// Reply is what the hook process does: what it prints and how it exits.
+type Reply struct {
+	Exit   int    `json:"exit"`
+	Stdout string `json:"stdout,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
+}
+
+type hookOutput struct {
+	HookSpecificOutput struct {
+		HookEventName            string `json:"hookEventName"`
+		PermissionDecision       string `json:"permissionDecision"`
+		PermissionDecisionReason string `json:"permissionDecisionReason,omitempty"`
+	} `json:"hookSpecificOutput"`
+}
+
+func permission(decision, reason string) Reply {
+	var o hookOutput
+	o.HookSpecificOutput.HookEventName = EventPreToolUse
+	o.HookSpecificOutput.PermissionDecision = decision
+	o.HookSpecificOutput.PermissionDecisionReason = reason
+	// Strings and nothing else: this cannot fail.
+	b, _ := json.Marshal(o)
+	return Reply{Stdout: string(b)}
+}
+
+// Allow lets the call run.
+func Allow() Reply { return permission("allow", "") }
+
+// Deny refuses the call with a reason that the agent reads. The client puts
+// its own words before the reason.
+func Deny(reason string) Reply { return permission("deny", reason) }
+
+// NoObjection is the answer to an event that decides nothing.
+func NoObjection() Reply { return Reply{} }
+
+// Failure is the answer when loop itself failed: a call is blocked, and so is
+// whatever cannot be told. A failed SessionStart blocks nothing by itself (the
+// client goes on regardless); the missing handshake stops the attempt.
+func Failure(event string, err error) Reply {
+	if event == EventSessionStart {
+		return Reply{Stderr: "loop: " + err.Error() + "\n"}
+	}
+	return Reply{Exit: 2, Stderr: "loop could not decide, so the call is refused: " + strings.TrimSpace(err.Error()) + "\n"}
+}

@@ -1,0 +1,77 @@
+// Package prompts holds the constraint rules and the text of one attempt.
+//
+// It renders text and nothing else. The one invariant: whatever a user adds
+// or a story says, the prompt begins with a fixed line, so that no story can
+// be taken for a slash command, and the rules stand in it whole.
+package prompts
+
+import (
+	_ "embed"
+	"strings"
+	"text/template"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+//go:embed rules.md
+var rules string
+
+//go:embed attempt.md
+var attemptText string
+
+// FirstLine begins every prompt; the client takes a prompt that begins with a
+// slash for a command.
+const FirstLine = "You are working on one story, unattended. Nobody can answer questions until the morning."
+
+// RulesOptions change the constraint rules.
+type RulesOptions struct {
+	Level   policy.Level
+	Replace string // text that stands in place of the embedded rules; "" = the embedded ones
+	Append  string // text added after them
+}
+
+// Rules is the constraint text: it goes to the main agent, to its subagents
+// and into the prompt.
+func Rules(o RulesOptions) string {
+	text := rules
+	if o.Replace != "" {
+		text = o.Replace
+	}
+	if o.Replace == "" && o.Level == policy.Lockdown {
+		text = strings.TrimRight(text, "\n") + "\n\n" + lockdown
+	}
+	if strings.TrimSpace(o.Append) != "" {
+		text = strings.TrimRight(text, "\n") + "\n\n" + o.Append
+	}
+	return strings.TrimRight(text, "\n") + "\n"
+}
+
+const lockdown = `This run is in lockdown: commits, branch changes, database writes and reads from the network
+are refused and queued too. Leave your changes in the work tree.
+`
+
+// Attempt is what the text of one attempt is made from.
+type Attempt struct {
+	Story      stories.Story
+	Rules      string
+	ClaudeMD   string   // text of CLAUDE.md; "" = none or switched off
+	StoryFile  string   // where the story stands, relative to the repository
+	Gates      []string // commands that will decide
+	Unanswered []string // numbers and commands of this story's actions that already wait
+	LastFailed string   // why the last attempt at this story did not pass; "" = none
+}
+
+// Build is the prompt of one attempt.
+func Build(a Attempt) (string, error) {
+	t, err := template.New("attempt").Funcs(template.FuncMap{"trim": strings.TrimSpace}).Parse(attemptText)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString(FirstLine + "\n")
+	if err := t.Execute(&b, a); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
