@@ -91,7 +91,7 @@ func encodeAction(a Action) ([]byte, error) {
 	return encode(rec)
 }
 
-func decodeAction(b []byte) (Action, error) {
+func slowDecode(b []byte) (Action, error) {
 	var a Action
 	rec := storedAction{Action: &a}
 	if err := json.Unmarshal(b, &rec); err != nil {
