@@ -65,10 +65,10 @@ func Split(s string, n int) (head, rest string) {
 	if n <= 0 {
 		return "", s
 	}
-	if isPlain(s) {
-		if len(s) <= n {
-			return s, ""
-		}
+	// The byte after the cut must be plain too, as a mark would belong to the
+	// one before. Only these are looked at: a long text is split many times.
+	if isPlain(s[:min(len(s), n+1)]) {
+		n = min(len(s), n)
 		return s[:n], s[n:]
 	}
 	left, used, state := s, 0, -1
@@ -106,7 +106,7 @@ func Wrap(s string, n int) []string {
 			}
 			lines = append(lines, head)
 			word = rest
-			w = Cells(word)
+			w -= Cells(head)
 		}
 		line, used = word, w
 	}
