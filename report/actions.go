@@ -59,8 +59,7 @@ func (p *printer) storyLine(a *queue.Action) {
 	}
 	head, rest := breakAt(command, max(room-1, 1))
 	p.line(prefix, p.Bold.Render(strings.TrimRight(head, " ")+term.Ellipsis))
-	rest, room = term.Ellipsis+rest, p.width-2
-	if term.Cells(rest) > room {
+	if room = p.width - 2; term.Cells(rest) > room {
 		head, rest = breakAt(rest, room)
 		p.line("  ", p.Bold.Render(strings.TrimRight(head, " ")))
 	}
@@ -71,7 +70,7 @@ func (p *printer) storyLine(a *queue.Action) {
 func breakAt(s string, n int) (head, rest string) {
 	head, rest = term.Split(s, n)
 	if i := strings.LastIndexByte(head, ' '); rest != "" && i > 0 && i > len(head)-20 {
-		return head[:i+1], head[i+1:] + rest
+		return s[:i+1], s[i+1:]
 	}
 	return head, rest
 }
@@ -163,7 +162,11 @@ func (p *printer) unfinished(v *view) {
 	for _, a := range v.open {
 		head := "#" + strconv.FormatUint(a.Number, 10) + " "
 		p.line("  ", head, p.o.fit(term.Command(a.Command), p.width-2-len(head)))
-		p.prose(p.Faint, 2+len(head), openWord(a))
+		style := p.Faint
+		if a.Status == queue.Unknown {
+			style = p.Danger
+		}
+		p.prose(style, 2+len(head), openWord(a))
 	}
 }
 

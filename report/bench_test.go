@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/seed-b23e517c/loop/policy"
@@ -45,6 +46,18 @@ func BenchmarkList10000(b *testing.B) {
 	d, o := tenThousand(), options(120, true)
 	for b.Loop() {
 		if err := List(io.Discard, d.Actions, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkHugeTexts is a night in which every text is a hundred kilobytes.
+func BenchmarkHugeTexts(b *testing.B) {
+	d := nightOf(strings.Repeat("git push \x1b[31m世界 TOKEN=abcdef0123456789 ", 2_500))
+	o := options(80, true)
+	o.All = true
+	for b.Loop() {
+		if err := Terminal(io.Discard, d, o); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -141,8 +141,10 @@ func runningNight() queue.Snapshot {
 const hostile = "\x1b[2J\x1b]0;pwned\a evil\r\nStory #9 [2026-01-01T00:00:00Z]: git push\u202etxt.exe\u200b \u2066x\u2069\ufeff \xff\xfe " +
 	"\u0430pple\u0338 e\u0301\u0301\u0301\u0301\u0301\u0301 <script>alert(1)</script> =cmd|' /C calc'!A0 TOKEN=abcdef0123456789 世界"
 
-func hostileNight() queue.Snapshot {
-	h := hostile
+func hostileNight() queue.Snapshot { return nightOf(hostile) }
+
+// nightOf has the text h in every place that holds text.
+func nightOf(h string) queue.Snapshot {
 	d := queue.Snapshot{Session: session(h, "2"+h)}
 	d.Session.Stopped, d.Session.StopKind, d.Session.Level, d.Session.Client = h, queue.Outcome(h), h, h
 	a := attempt(h, h, 1, 0, time.Minute, queue.GateFailed)

@@ -114,7 +114,11 @@ func (p *printer) when(v *view) string {
 	if isNight(s.Started.In(p.o.location()), s.Ended.In(p.o.location())) {
 		name = "Night of "
 	}
-	return name + p.o.between(s.Started, s.Ended)
+	name += p.o.between(s.Started, s.Ended)
+	if len(v.waiting) > 0 { // their lines are in UTC
+		name += s.Ended.In(p.o.location()).Format(" MST")
+	}
+	return name
 }
 
 // isNight: it went past midnight, or began late or before the morning.

@@ -29,7 +29,7 @@ type Document struct {
 type Story struct {
 	ID          string          `json:"id"`
 	Title       string          `json:"title,omitempty"`
-	Outcome     string          `json:"outcome"` // an outcome, "not started" or "no end record"
+	Outcome     string          `json:"outcome"` // an outcome, "not-started", or "open": running, unless loop died
 	Duration    time.Duration   `json:"duration_ns"`
 	CostUSD     float64         `json:"cost_usd"`
 	GatesPassed int             `json:"gates_passed"`
@@ -47,8 +47,8 @@ type Counts struct {
 	Done       int     `json:"done"`        // every gate passed
 	Unproven   int     `json:"unproven"`    // no gate configured
 	Failed     int     `json:"failed"`      //
-	CutShort   int     `json:"cut_short"`   // limit, auth, interrupted, unguarded, no end record
-	Running    int     `json:"running"`     // always 0 here: a snapshot cannot tell
+	CutShort   int     `json:"cut_short"`   // limit, auth, interrupted, unguarded
+	Open       int     `json:"open"`        // running, unless loop died
 	NotStarted int     `json:"not_started"` //
 	SharedRuns int     `json:"shared_runs"` // calls of tier shared that ran
 	CostUSD    float64 `json:"cost_usd"`
@@ -60,7 +60,7 @@ func JSON(w io.Writer, d queue.Snapshot) error {
 }
 
 func newDocument(d queue.Snapshot) Document {
-	v := newView(d, Options{})
+	v := newView(d, Options{Alive: true})
 	doc := Document{
 		Schema:   queue.Schema,
 		Session:  d.Session,
@@ -70,18 +70,29 @@ func newDocument(d queue.Snapshot) Document {
 		Counts: Counts{
 			Waiting: len(v.waiting), Mentions: len(v.mentions), Executed: v.ran, Unfinished: len(v.open),
 			Stories: len(v.stories), Done: v.counts[classDone], Unproven: v.counts[classUnproven],
-			Failed: v.counts[classFailed], CutShort: v.counts[classCut], Running: v.counts[classRunning],
+			Failed: v.counts[classFailed], CutShort: v.counts[classCut], Open: v.counts[classRunning],
 			NotStarted: v.counts[classNotStarted], SharedRuns: v.shared, CostUSD: v.cost,
 		},
 	}
 	for _, s := range v.stories {
 		passed, total := s.gates()
 		doc.Stories = append(doc.Stories, Story{
-			ID: s.id, Title: s.title, Outcome: string(s.state), Duration: s.time, CostUSD: s.cost,
+			ID: s.id, Title: s.title, Outcome: s.word(), Duration: s.time, CostUSD: s.cost,
 			GatesPassed: passed, GatesTotal: total, Attempts: append([]queue.Attempt{}, s.attempts...),
 		})
 	}
 	return doc
+}
+
+// word is the story's outcome for programs.
+func (s *story) word() string {
+	switch s.state {
+	case notStarted:
+		return "not-started"
+	case running, noEndRecord:
+		return "open"
+	}
+	return string(s.outcome)
 }
 
 // printable makes every input valid JSON: what is not becomes a string, as one

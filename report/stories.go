@@ -13,7 +13,7 @@ const outputLines = 8
 
 // columns are the widths of the stories table; 0 leaves a column out.
 type columns struct {
-	word, id, title, tries, time, cost, gates int
+	word, id, title, attempts, time, cost, gates int
 }
 
 const gap = 2
@@ -24,8 +24,8 @@ func (p *printer) stories(v *view) {
 		return
 	}
 	c := p.columnsFor(v)
-	p.heading("Stories")
-	p.row(c, p.Faint, row{"", "", "", "tries", "time", "cost", "gates"})
+	p.line()
+	p.header(c)
 	for _, s := range v.stories {
 		p.row(c, p.stateStyle(s), newRow(s))
 		p.details(c, s, v)
@@ -52,11 +52,11 @@ func (p *printer) columnsFor(v *view) columns {
 			c.gates = max(c.gates, term.Cells(r.gates), len("gates"))
 		}
 		if p.width >= 60 && len(s.attempts) > 1 {
-			c.tries = len("tries")
+			c.attempts = len("attempts")
 		}
 	}
 	used := c.word + gap + c.id
-	for _, n := range []int{c.tries, c.time, c.cost, c.gates} {
+	for _, n := range []int{c.attempts, c.time, c.cost, c.gates} {
 		if n > 0 {
 			used += gap + n
 		}
@@ -65,7 +65,7 @@ func (p *printer) columnsFor(v *view) columns {
 	return c
 }
 
-type row struct{ word, id, title, tries, time, cost, gates string }
+type row struct{ word, id, title, attempts, time, cost, gates string }
 
 func newRow(s *story) row {
 	r := row{
@@ -76,7 +76,7 @@ func newRow(s *story) row {
 	if len(s.attempts) == 0 {
 		return r
 	}
-	r.tries = strconv.Itoa(len(s.attempts))
+	r.attempts = strconv.Itoa(len(s.attempts))
 	r.time = duration(s.time)
 	r.cost = money(s.cost)
 	r.gates = "–"
@@ -86,41 +86,51 @@ func newRow(s *story) row {
 	return r
 }
 
-// row writes words and titles to the left and numbers to the right. The style
-// is for the first column; in the header row it is for all.
-func (p *printer) row(c columns, style term.Style, r row) {
-	rest := term.Style{}
-	if r.word == "" {
-		if c.time == 0 {
-			return
-		}
-		rest = style
+// header is the heading of the section, with the names of the number columns
+// on the same line.
+func (p *printer) header(c columns) {
+	const name = "Stories"
+	numbers := c.numbers(row{attempts: "attempts", time: "time", cost: "cost", gates: "gates"})
+	fill := ""
+	if numbers != "" {
+		fill = term.Spaces(c.word + gap + c.id + gap + c.title - len(name))
 	}
+	p.line(p.Heading.Render(name), fill, p.Faint.Render(numbers))
+}
+
+// row writes words and titles to the left and numbers to the right.
+func (p *printer) row(c columns, style term.Style, r row) {
+	text := term.Pad(term.Truncate(r.id, c.id), c.id) + term.Spaces(gap) + term.Truncate(r.title, c.title)
+	if numbers := c.numbers(r); strings.TrimSpace(numbers) != "" {
+		text = term.Pad(text, c.id+gap+c.title) + numbers
+	}
+	p.line(style.Render(r.word), term.Spaces(c.word-term.Cells(r.word)+gap), text)
+}
+
+// numbers are the columns on the right, each with the gap before it.
+func (c columns) numbers(r row) string {
 	var b strings.Builder
-	b.WriteString(term.Pad(term.Truncate(r.id, c.id), c.id))
-	b.WriteString(term.Spaces(gap))
-	b.WriteString(term.Pad(term.Truncate(r.title, c.title), c.title))
 	for _, cell := range []struct {
 		n int
 		s string
-	}{{c.tries, r.tries}, {c.time, r.time}, {c.cost, r.cost}, {c.gates, r.gates}} {
+	}{{c.attempts, r.attempts}, {c.time, r.time}, {c.cost, r.cost}, {c.gates, r.gates}} {
 		if cell.n > 0 {
 			b.WriteString(term.Spaces(gap + cell.n - term.Cells(cell.s)))
 			b.WriteString(cell.s)
 		}
 	}
-	p.line(style.Render(r.word), term.Spaces(c.word-term.Cells(r.word)+gap), rest.Render(strings.TrimRight(b.String(), " ")))
+	return b.String()
 }
 
 func (p *printer) stateStyle(s *story) term.Style {
-	switch s.class() {
-	case classDone:
+	switch c := s.class(); {
+	case c == classDone:
 		return p.Ok
-	case classFailed:
+	case c == classFailed, s.outcome == queue.Unguarded:
 		return p.Danger
-	case classNotStarted:
+	case c == classNotStarted:
 		return p.Faint
-	case classRunning:
+	case c == classRunning:
 		return p.Bold
 	}
 	return p.Warn

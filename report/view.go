@@ -180,7 +180,9 @@ func (s *story) add(a queue.Attempt, o Options) {
 		s.time += a.Ended.Sub(a.Started)
 		s.state = state(a.Outcome)
 	case o.Alive:
-		s.time += o.Now.Sub(a.Started)
+		if !o.Now.IsZero() {
+			s.time += o.Now.Sub(a.Started)
+		}
 		s.state, s.outcome = running, ""
 	default:
 		s.state, s.outcome = noEndRecord, ""
