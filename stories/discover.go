@@ -45,6 +45,9 @@ func foreignPlaces() []string {
 // candidates are a *CandidatesError, none is ErrNoFile, and a form that is
 // known but not read, found alone, is an *UnsupportedError.
 func Discover(root string) (string, error) {
+	if root == "" {
+		root = "."
+	}
 	found, err := lookFor(root, usualPlaces())
 	if err != nil {
 		return "", err
@@ -98,7 +101,7 @@ func lookFor(root string, places []string) ([]string, error) {
 				continue // a dangling link
 			}
 			if err != nil {
-				return nil, err
+				return nil, quoted(err)
 			}
 			if info.Mode().IsRegular() {
 				found = append(found, path)

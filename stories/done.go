@@ -18,8 +18,8 @@ const writeTries = 5
 // are set. Taking back a mark that SetDone set on this File leaves the bytes
 // as they were.
 //
-// f follows in the one story, so that Waiting sees what is done. Its other
-// stories keep the text they were read with.
+// f follows in the one mark, so that Waiting sees what is done and Restore
+// knows it. What others wrote in the meantime does not become part of f.
 func (f *File) SetDone(id string, done bool) error {
 	i := f.index(id)
 	if i < 0 {
@@ -35,10 +35,16 @@ func (f *File) SetDone(id string, done bool) error {
 }
 
 func (f *File) setDone(i int, done bool) error {
+	base, err := f.base()
+	if err != nil {
+		return err
+	}
 	now, j, err := f.again(i)
 	if err != nil {
 		return err
 	}
+	own := &f.impl.parts[f.impl.places[i].part]
+	known := apply(own.data, f.doneEdits(i, &base.impl.places[i], own.data, done))
 	pl := &now.impl.places[j]
 	p := &now.impl.parts[pl.part]
 	data := apply(p.data, f.doneEdits(i, pl, p.data, done))
@@ -47,7 +53,7 @@ func (f *File) setDone(i int, done bool) error {
 			return err
 		}
 	}
-	f.impl.parts[f.impl.places[i].part].data = data
+	own.data = known
 	s := &f.Stories[i]
 	s.Done, s.InProgress, s.Conflict = done, s.InProgress && !done, ""
 	if was := &f.impl.places[i]; done == was.done {

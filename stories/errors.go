@@ -3,6 +3,8 @@ package stories
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 )
 
@@ -78,14 +80,28 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%q: story %q changed since it was read: %s", e.Path, e.ID, e.Why)
 }
 
+// quoted puts the path in an error of the file system in quotes: a name in a
+// folder of stories may come from an agent.
+func quoted(err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		return fmt.Errorf("%s %q: %w", pe.Op, pe.Path, pe.Err)
+	case errors.As(err, &le):
+		return fmt.Errorf("%s %q to %q: %w", le.Op, le.Old, le.New, le.Err)
+	}
+	return err
+}
+
 func quotedList(names []string) string {
-	quoted := make([]string, len(names))
+	list := make([]string, len(names))
 	for i, n := range names {
-		quoted[i] = fmt.Sprintf("%q", n)
+		list[i] = fmt.Sprintf("%q", n)
 	}
-	if len(quoted) < 2 {
-		return strings.Join(quoted, "")
+	if len(list) < 2 {
+		return strings.Join(list, "")
 	}
-	last := len(quoted) - 1
-	return strings.Join(quoted[:last], ", ") + " and " + quoted[last]
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " and " + list[last]
 }

@@ -124,6 +124,8 @@ func TestReadErrors(t *testing.T) {
 		{"map in a list", "a.md", "---\ndepends:\n- id: a\n---\nx", `"PATH" line 3: the list "depends": a value with a colon must stand in quotes`},
 		{"done maybe", "a.md", "---\ndone: maybe\n---\nx", `"PATH" line 2: "done" must be true or false, not "maybe"`},
 		{"id list", "a.md", "---\nid: [a]\n---\nx", `"PATH" line 2: "id" must be one value, not a list`},
+		{"one file of several", "a.md", "---\ndepends: b\n---\nx",
+			`"PATH": story "a" (in "PATH") depends on "b", which is not in this one file; name the folder to work on all of its stories`},
 		{"no text", "a.md", "---\nid: a\n---\n", `"PATH" line 1: the story has neither a title nor a description nor criteria`},
 	}
 	for _, tt := range tests {

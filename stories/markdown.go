@@ -51,10 +51,14 @@ func setField(src *source, s *Story, pl *place, x field) (warning string, err er
 	switch x.key {
 	case "depends", "depends_on", "dependsOn":
 		for _, v := range x.values {
-			if x.list {
-				s.Depends = append(s.Depends, v)
-			} else {
-				s.Depends = append(s.Depends, splitIDs(v)...)
+			ids := []string{v}
+			if !x.list {
+				ids = splitIDs(v)
+			}
+			for _, id := range ids {
+				if !strings.EqualFold(id, "none") {
+					s.Depends = append(s.Depends, id)
+				}
 			}
 		}
 		return "", nil
@@ -62,6 +66,9 @@ func setField(src *source, s *Story, pl *place, x field) (warning string, err er
 		s.Verify = x.values
 		return "", nil
 	case "id", "title", "priority", "level", "done", "checkpoint":
+	case "status", "passes", "passed", "complete", "completed", "dependencies", "deps", "blockedBy", "blocked_by":
+		return fmt.Sprintf("%q: the key %q on line %d means nothing here; the keys are done and depends",
+			s.File, x.key, src.line(x.offset)), nil
 	default:
 		return "", nil
 	}

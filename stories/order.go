@@ -162,8 +162,7 @@ func (o *orderer) visit(i int) error {
 	for _, id := range s.Depends {
 		j, known := o.at[id]
 		if !known {
-			return &FormatError{Path: o.f.Path, Line: o.f.lineIn(s), Problem: fmt.Sprintf(
-				"story %q (%s) depends on %q, and there is no such story", s.ID, where(s), id)}
+			return o.unknown(s, id)
 		}
 		if !o.f.Stories[j].Done {
 			deps = append(deps, j)
@@ -179,6 +178,15 @@ func (o *orderer) visit(i int) error {
 	o.state[i] = 2
 	o.out = append(o.out, *s)
 	return nil
+}
+
+func (o *orderer) unknown(s *Story, id string) error {
+	why := "and there is no such story"
+	if s.File != "" && s.File == o.f.Path {
+		why = "which is not in this one file; name the folder to work on all of its stories"
+	}
+	return &FormatError{Path: o.f.Path, Line: o.f.lineIn(s),
+		Problem: fmt.Sprintf("story %q (%s) depends on %q, %s", s.ID, where(s), id, why)}
 }
 
 // circle is the error for a story that waits for itself.

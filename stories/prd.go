@@ -188,7 +188,7 @@ func readID(src *source, n *node, s *Story, position int) (id string, derived bo
 		sum := sha256.Sum256([]byte(seed))
 		return fmt.Sprintf("%d-%s", position, hex.EncodeToString(sum[:4])), true, nil
 	case v.kind == '"' || v.kind == '0':
-		return v.text, false, nil
+		return strings.TrimSpace(v.text), false, nil
 	}
 	return "", false, src.at(v.start, fmt.Sprintf("the id of story %d is %s, not a string or a number", position, v.what()))
 }

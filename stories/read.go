@@ -13,7 +13,7 @@ import (
 
 // maxSize is the largest file that is read; the largest real one seen has
 // half a megabyte.
-const maxSize = 64 << 20
+const maxSize = 16 << 20
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
@@ -25,7 +25,7 @@ func Read(path string) (*File, error) {
 		return nil, fmt.Errorf("%w at %q", ErrNoFile, path)
 	}
 	if err != nil {
-		return nil, err
+		return nil, quoted(err)
 	}
 	f, err := readKind(path, info)
 	if err != nil {
@@ -106,14 +106,14 @@ func readPart(path string) (part, error) {
 	p := part{path: path}
 	var err error
 	if p.real, err = filepath.EvalSymlinks(path); err != nil {
-		return p, err
+		return p, quoted(err)
 	}
 	if link, err := os.Readlink(path); err == nil {
 		p.link = link
 	}
 	info, err := os.Stat(p.real)
 	if err != nil {
-		return p, err
+		return p, quoted(err)
 	}
 	if !info.Mode().IsRegular() {
 		return p, &FormatError{Path: path, Problem: "not a regular file"}
@@ -122,7 +122,7 @@ func readPart(path string) (part, error) {
 		return p, &FormatError{Path: path, Problem: fmt.Sprintf("too large for a story file: %d bytes", info.Size())}
 	}
 	p.data, err = os.ReadFile(p.real)
-	return p, err
+	return p, quoted(err)
 }
 
 // readFolder reads a folder of the program's own form.
@@ -165,7 +165,7 @@ func (f *File) add(one *File) {
 func storyNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, quoted(err)
 	}
 	var names []string
 	for _, e := range entries {

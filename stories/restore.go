@@ -161,7 +161,7 @@ func (f *File) restoreWhole(st *state, r *Restored) error {
 		rep.Why = "the file was gone"
 	}
 	if err := putBack(st.was); err != nil {
-		return err
+		return quoted(err)
 	}
 	r.Replaced = append(r.Replaced, rep)
 	return nil

@@ -160,6 +160,30 @@ func TestRestoreKnowsWhatWasSet(t *testing.T) {
 	}
 }
 
+// TestRestoreAfterSetDone: a flag that the agent flipped before we set another
+// one is a claim all the same.
+func TestRestoreAfterSetDone(t *testing.T) {
+	path := put(t, "prd.json", three)
+	f := mustRead(t, path)
+	write(t, path, strings.Replace(three, `"passes": false, "status": "todo"`, `"passes": true, "status": "done"`, 1))
+	setDone(t, f, "c", true)
+	r, err := f.Restore()
+	if err != nil || len(r.Claims) != 1 || r.Claims[0].ID != "b" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	want := strings.Replace(three, `"title": "C"`, `"title": "C", "passes": true`, 1)
+	if diff := cmp.Diff(want, content(t, path)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	write(t, path, "{")
+	if _, err := f.Restore(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, content(t, path)); diff != "" {
+		t.Errorf("put back whole (-want +got)\n%s", diff)
+	}
+}
+
 func TestRestoreWhole(t *testing.T) {
 	tests := []struct{ name, now, why string }{
 		{"broken", fixture(t, "broken/two-passes.json"),

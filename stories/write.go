@@ -32,7 +32,15 @@ func apply(data []byte, edits []edit) []byte {
 // replaceFile puts new bytes in the place of a file at once, so that a reader
 // sees the old or the new text and a crash leaves one of them. With old given
 // it first makes sure that nobody has written in the meantime.
-func replaceFile(path string, old, data []byte) (err error) {
+func replaceFile(path string, old, data []byte) error {
+	err := replaceAt(path, old, data)
+	if errors.Is(err, errRaced) {
+		return err
+	}
+	return quoted(err)
+}
+
+func replaceAt(path string, old, data []byte) (err error) {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
