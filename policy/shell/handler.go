@@ -92,6 +92,7 @@ func evalCode(w *walker, c Command, in input) (output, bool) {
 	if len(args) == 0 {
 		return silent, false
 	}
+	w.r.dry = true
 	return w.codeOf(c, joinWords(args), "eval", w.st, in), true
 }
 
@@ -237,8 +238,8 @@ flags:
 		return w.runFile(c, c.Argv[i], c.Argv[i+1:], st, in)
 	}
 	st.params, st.hasParams = nil, true
-	if i+2 < len(c.Argv) {
-		st.params = c.Argv[i+2:]
+	if i+1 < len(c.Argv) {
+		st.name, st.params = c.Argv[i+1], c.Argv[i+2:]
 	}
 	return w.codeOf(c, c.Argv[i], label(c.Argv, i, Word{}), st, in), true
 }

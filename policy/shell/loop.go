@@ -16,6 +16,7 @@ func (w *walker) while(c *syntax.WhileClause, in input) {
 	if w.readLoop(c, in) {
 		return
 	}
+	w.r.dry = true
 	w.rounds(func() {
 		w.stmts(c.Cond, in)
 		w.comments(c.CondLast)
@@ -83,6 +84,7 @@ func (w *walker) forClause(c *syntax.ForClause, in input) output {
 	case *syntax.WordIter:
 		return w.forWords(c, l, in)
 	case *syntax.CStyleLoop:
+		w.r.dry = true
 		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
 			if x != nil {
 				w.arithm(x)
@@ -103,7 +105,7 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter, in input) out
 	} else if !w.st.hasParams {
 		items = []Word{unknown(`$@`)}
 	}
-	out := silent
+	var out outputs
 	for i, item := range items {
 		if i == maxItems || !w.r.step() {
 			w.st.set(l.Name.Value, unknown("$"+l.Name.Value))
@@ -111,12 +113,12 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter, in input) out
 			return output{}
 		}
 		w.st.set(l.Name.Value, item)
-		out = out.then(w.stmts(c.Do, in))
+		out.add(w.stmts(c.Do, in))
 	}
 	if len(items) == 0 {
 		w.branch(c.Do, in)
 	}
-	return out
+	return out.all()
 }
 
 // declare remembers a function.
@@ -142,7 +144,7 @@ func (w *walker) declare(d *syntax.FuncDecl) {
 // call walks a function's body with its arguments.
 func (w *walker) call(fn *function, args []Word, in input) output {
 	if w.f.mode == Runs {
-		fn.called = true
+		fn.called, w.r.dry = true, true
 	}
 	if slices.Contains(w.f.calls, fn) || len(w.f.calls) >= w.r.opts.MaxDepth {
 		return output{}

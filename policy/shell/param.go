@@ -27,6 +27,7 @@ func (w *walker) param(pe *syntax.ParamExp) (vals []Word, list bool) {
 			return []Word{val}, false
 		}
 		if pe.Index != nil {
+			w.r.dry = true
 			w.arithm(pe.Index)
 		}
 		return []Word{unknown(w.source(pe))}, false
@@ -40,6 +41,7 @@ func (w *walker) param(pe *syntax.ParamExp) (vals []Word, list bool) {
 			return []Word{{Text: s}}, false
 		}
 	}
+	w.r.dry = w.r.dry || ok || pe.Excl
 	return []Word{{Text: w.source(pe), Dynamic: true, Subst: ok && val.Subst}}, false
 }
 
@@ -102,6 +104,7 @@ func (w *walker) listParam(pe *syntax.ParamExp) ([]Word, bool) {
 	}
 	switch {
 	case !known:
+		w.r.dry = w.r.dry || pe.Index != nil && w.st.vars[name].isList
 		return []Word{unknown(w.source(pe))}, false
 	case pe.Length:
 		return []Word{{Text: strconv.Itoa(len(vals))}}, false
@@ -145,7 +148,10 @@ func indexWord(x syntax.ArithmExpr) string {
 // lookup is the known value of a parameter.
 func (w *walker) lookup(name string, index syntax.ArithmExpr) (Word, bool) {
 	if n, err := strconv.Atoi(name); err == nil {
-		if n == 0 || !w.st.hasParams {
+		if n == 0 {
+			return w.st.name, w.st.name.Text != ""
+		}
+		if !w.st.hasParams {
 			return Word{}, false
 		}
 		if n > len(w.st.params) {
@@ -220,6 +226,7 @@ func (w *walker) evaluable(n syntax.Node, arith bool) bool {
 			}
 			ok = ok && n.Param != nil && w.short(n.Param.Value)
 		case *syntax.Lit:
+			ok = ok && !strings.HasPrefix(n.Value, "~") // no look-up of users
 			if arith && syntax.ValidName(n.Value) {
 				ok = ok && w.short(n.Value)
 			}

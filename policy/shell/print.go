@@ -62,22 +62,23 @@ func (w *walker) stream(args []Word, in input) output {
 }
 
 func (w *walker) cat(args []Word, in input) output {
-	out, named := silent, false
+	var out outputs
+	named := false
 	for _, a := range args {
 		switch {
 		case a.Text == "-":
 			named = true
-			out = out.then(fromInput(in))
+			out.add(fromInput(in))
 		case strings.HasPrefix(a.Text, "-"):
 		default:
 			named = true
-			out = out.then(w.catFile(a.Text))
+			out.add(w.catFile(a.Text))
 		}
 	}
 	if !named {
 		return fromInput(in)
 	}
-	return out
+	return out.all()
 }
 
 func echo(args []Word) output {

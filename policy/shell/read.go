@@ -12,9 +12,12 @@ const (
 	defaultMaxBytes = 1 << 20
 	defaultMaxDepth = 16
 	maxCommands     = 20000    // commands kept
+	maxWrappers     = 32       // wrappers in front of one command
 	maxSteps        = 100000   // statements walked, loops and calls unrolled
 	maxPayload      = 4 << 20  // bytes of payloads read, all together
-	maxValue        = 64 << 10 // bytes of one variable or one known output
+	maxValue        = 64 << 10 // bytes of one variable
+	maxOutput       = 1 << 20  // bytes of one known output
+	maxFrom         = 4 << 10  // bytes of the source of a pipe's left side
 )
 
 // reader reads one line: its bounds, and what it has found so far.
@@ -25,8 +28,11 @@ type reader struct {
 	said    map[string]bool
 	funcs   []*function
 	aliases []*alias
+	buf     []byte
 	steps   int
+	braced  int // words that brace expansion gave
 	payload int
+	dry     bool // something in the line needs running to be resolved
 }
 
 // Read reads a command line into the simple commands it would run. It never
@@ -110,12 +116,12 @@ func (r *reader) add(c Command) {
 		r.opaque(fmt.Sprintf("more than %d commands", maxCommands))
 		return
 	}
-	k := c.key()
-	if i, ok := r.seen[k]; ok {
+	r.buf = c.key(r.buf)
+	if i, ok := r.seen[string(r.buf)]; ok {
 		merge(&r.line.Commands[i], c)
 		return
 	}
-	r.seen[k] = len(r.line.Commands)
+	r.seen[string(r.buf)] = len(r.line.Commands)
 	r.line.Commands = append(r.line.Commands, c)
 }
 
@@ -127,20 +133,22 @@ func merge(old *Command, c Command) {
 }
 
 // key is what makes two commands the same for a reader of the result.
-func (c *Command) key() string {
-	var b strings.Builder
+func (c *Command) key(b []byte) []byte {
+	b = b[:0]
 	for _, a := range c.Argv {
-		b.WriteString(a.Text)
-		b.WriteByte(0)
+		b = append(append(b, a.Text...), 0)
 	}
-	fmt.Fprintf(&b, "\x01%d\x01%s\x01%s\x01%d\x01%s\x01%s", c.Mode, c.Remote, c.Dir, c.Stdin.Kind, c.Stdin.From, c.Stdin.Text)
+	b = append(b, byte(c.Mode), byte(c.Stdin.Kind))
+	for _, s := range [...]string{c.Remote, c.Dir, c.Stdin.From, c.Stdin.Text} {
+		b = append(append(b, s...), 1)
+	}
 	for _, rd := range c.Redirects {
-		b.WriteString("\x01" + rd.Op + rd.Target.Text)
+		b = append(append(append(b, rd.Op...), rd.Target.Text...), 1)
 	}
 	for _, e := range c.Env {
-		b.WriteString("\x01" + e.Name + "=" + e.Value.Text)
+		b = append(append(append(append(b, e.Name...), '='), e.Value.Text...), 1)
 	}
-	return b.String()
+	return b
 }
 
 // baseName is the program's name without directory, backslash or .exe. A

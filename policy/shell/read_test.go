@@ -22,18 +22,21 @@ func argvs(l Line) [][]string {
 	return out
 }
 
+type readTest struct {
+	line string
+	want [][]string
+}
+
+var readTests = []readTest{
+	{"git push", [][]string{{"git", "push"}}},
+	{`g''it pu\sh "origin" main`, [][]string{{"git", "push", "origin", "main"}}},
+	{"sudo -u bob git push", [][]string{{"git", "push"}}},
+	{"bash -c 'git push'", [][]string{{"git", "push"}}},
+	{"echo Z2l0IHB1c2g= | base64 -d | sh", [][]string{{"echo", "Z2l0IHB1c2g="}, {"base64", "-d"}, {"git", "push"}}},
+}
+
 func TestReadPlain(t *testing.T) {
-	tests := []struct {
-		line string
-		want [][]string
-	}{
-		{"git push", [][]string{{"git", "push"}}},
-		{`g''it pu\sh "origin" main`, [][]string{{"git", "push", "origin", "main"}}},
-		{"sudo -u bob git push", [][]string{{"git", "push"}}},
-		{"bash -c 'git push'", [][]string{{"git", "push"}}},
-		{"echo Z2l0IHB1c2g= | base64 -d | sh", [][]string{{"echo", "Z2l0IHB1c2g="}, {"base64", "-d"}, {"git", "push"}}},
-	}
-	for _, tt := range tests {
+	for _, tt := range readTests {
 		if diff := cmp.Diff(tt.want, argvs(Read(tt.line, Options{}))); diff != "" {
 			t.Errorf("Read(%q) (-want +got):\n%s", tt.line, diff)
 		}

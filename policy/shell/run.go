@@ -9,8 +9,9 @@ import (
 // run takes a command apart: a function of the line, a builtin that changes
 // what follows, a wrapper, or a plain command that is kept.
 func (w *walker) run(c Command, in input) output {
-	if !w.r.step() && len(c.Wrappers) > 64 {
-		w.r.opaque("too many wrappers")
+	if w.r.step(); len(c.Wrappers) > maxWrappers {
+		c.Opaque = "too many wrappers"
+		w.r.opaque(c.Opaque)
 		w.emit(c)
 		return output{}
 	}

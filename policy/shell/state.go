@@ -48,6 +48,12 @@ type state struct {
 	hasParams bool
 	allexport bool
 	dir       string
+	name      Word // $0
+}
+
+// empty says whether nothing but the directory is known.
+func (s *state) empty() bool {
+	return len(s.vars) == 0 && len(s.funcs) == 0 && len(s.aliases) == 0 && len(s.files) == 0 && !s.hasParams
 }
 
 func (s *state) clone() *state {

@@ -73,6 +73,10 @@ func (wr *wrapper) parseArgs(argv []Word) parsed {
 			subs = subs[1:]
 		case len(p.skip) < wr.skip:
 			p.skip = append(p.skip, argv[i])
+			if wr.where != "" && len(p.skip) == wr.skip { // the rest is for the container
+				p.cmd, p.end, p.subs = argv[i+1:], i+1, true
+				return p
+			}
 		default:
 			p.cmd, p.end, p.subs = argv[i:], i, true
 			if wr.dash {
@@ -177,6 +181,9 @@ func assignOf(word Word) Assign {
 // do not use the program as a wrapper.
 func (w *walker) unwrap(wr wrapper, c Command, in input) (output, bool) {
 	p := wr.parseArgs(c.Argv)
+	if entry, ok := p.values["--entrypoint"]; ok && wr.where == "docker:" && entry.Text != "" {
+		p.cmd = slices.Concat([]Word{entry}, p.cmd)
+	}
 	if !p.subs || len(p.code) == 0 && (p.none || len(p.cmd) == 0) {
 		return output{}, false
 	}
@@ -197,7 +204,7 @@ func (w *walker) unwrap(wr wrapper, c Command, in input) (output, bool) {
 	for _, code := range p.code {
 		out = inner.payloadOf(c, code, label(c.Argv, p.end, code), w.childOf(wr), in)
 	}
-	if len(p.cmd) == 0 || p.none {
+	if len(p.code) > 0 || len(p.cmd) == 0 || p.none {
 		return out, true
 	}
 	if wr.join {

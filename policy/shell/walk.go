@@ -45,17 +45,35 @@ type input struct {
 	decoded string
 }
 
-func (o output) then(p output) output {
-	if !o.known || !p.known || len(o.Text)+len(p.Text) > maxValue*4 {
+// outputs adds up what commands print one after another.
+type outputs struct {
+	sum   output
+	texts []string
+	size  int
+	lost  bool // one of them is not known
+}
+
+func (o *outputs) add(p output) {
+	o.size += len(p.Text)
+	if o.lost = o.lost || !p.known || o.size > maxOutput; o.lost {
+		return
+	}
+	if p.Text != "" {
+		o.texts = append(o.texts, p.Text)
+	}
+	o.sum.Dynamic = o.sum.Dynamic || p.Dynamic
+	o.sum.Subst = o.sum.Subst || p.Subst
+	if o.sum.decoded == "" {
+		o.sum.decoded = p.decoded
+	}
+}
+
+func (o *outputs) all() output {
+	if o.lost {
 		return output{}
 	}
-	o.Text += p.Text
-	o.Dynamic = o.Dynamic || p.Dynamic
-	o.Subst = o.Subst || p.Subst
-	if o.decoded == "" {
-		o.decoded = p.decoded
-	}
-	return o
+	o.sum.Text, o.sum.known = strings.Join(o.texts, ""), true
+	return o.sum
 }
 
 // text parses and walks a whole text. What cannot be parsed is read by its
@@ -114,11 +132,11 @@ func (w *walker) source(n syntax.Node) string {
 }
 
 func (w *walker) stmts(list []*syntax.Stmt, in input) output {
-	out := silent
+	var out outputs
 	for _, s := range list {
-		out = out.then(w.stmt(s, in))
+		out.add(w.stmt(s, in))
 	}
-	return out
+	return out.all()
 }
 
 // branch walks statements that may not run: afterwards either state may hold.
@@ -177,34 +195,64 @@ func (w *walker) chain(s *syntax.Stmt, b *syntax.BinaryCmd, in input) output {
 		ok = ok && len(first.Redirs) == 0
 	}
 	slices.Reverse(links)
-	left := w
 	if links[0].Op == syntax.Pipe || links[0].Op == syntax.PipeAll {
-		left = w.fork()
+		return w.pipeline(first, links, in)
 	}
-	out := left.stmt(first, in)
-	for i, l := range links {
-		switch l.Op {
-		case syntax.Pipe, syntax.PipeAll:
-			from := w.slice(first.Position, l.OpPos)
-			right := w.fork()
-			out = right.stmt(l.Y, pipe(out, from))
-			if i == len(links)-1 || links[i+1].Op != syntax.Pipe && links[i+1].Op != syntax.PipeAll {
-				w.st.join(right.st)
+	var out outputs
+	out.add(w.stmt(first, in))
+	w.andOr(&out, links, in)
+	return out.all()
+}
+
+// pipeline walks the pipe at the start of a chain, then the rest of it.
+func (w *walker) pipeline(first *syntax.Stmt, links []*syntax.BinaryCmd, in input) output {
+	last := w.fork().stmt(first, in)
+	left := first.Position
+	for len(links) > 0 && (links[0].Op == syntax.Pipe || links[0].Op == syntax.PipeAll) {
+		l := links[0]
+		links = links[1:]
+		if l.OpPos.Offset()-left.Offset() > maxFrom {
+			left = l.X.Position
+			if b, ok := l.X.Cmd.(*syntax.BinaryCmd); ok {
+				left = b.Y.Position
 			}
-		case syntax.OrStmt:
-			right := w.fork()
-			out = out.then(right.stmt(l.Y, in))
+		}
+		right := w.fork()
+		last = right.stmt(l.Y, pipe(last, w.slice(left, l.OpPos)))
+		if len(links) == 0 || links[0].Op != l.Op {
 			w.st.join(right.st)
-			out.known = false
-		default:
-			before := w.st.clone()
-			out = out.then(w.stmt(l.Y, in))
+		}
+	}
+	var out outputs
+	out.add(last)
+	w.andOr(&out, links, in)
+	return out.all()
+}
+
+// andOr walks the right sides of && and ||. After && the line goes on as if
+// both sides had run, but what the right one set may not be so.
+func (w *walker) andOr(out *outputs, links []*syntax.BinaryCmd, in input) {
+	for _, l := range links {
+		if l.Op == syntax.OrStmt {
+			right := w.fork()
+			right.stmt(l.Y, in)
+			w.st.join(right.st)
+			out.lost = true
+			continue
+		}
+		before := w.st
+		if !before.empty() {
+			before = before.clone()
+		} else {
+			before = &state{dir: before.dir}
+		}
+		out.add(w.stmt(l.Y, in))
+		if !w.st.empty() {
 			dir := w.st.dir
 			w.st.join(before)
 			w.st.dir = dir
 		}
 	}
-	return out
 }
 
 // pipe is the input that a command gets from the one on its left.
@@ -253,8 +301,10 @@ func (w *walker) command(cmd syntax.Command, in input) output {
 	case *syntax.TestDecl:
 		w.stmt(c.Body, in)
 	case *syntax.ArithmCmd:
+		w.r.dry = true
 		w.arithm(c.X)
 	case *syntax.LetClause:
+		w.r.dry = true
 		for _, x := range c.Exprs {
 			w.arithm(x)
 		}

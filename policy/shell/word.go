@@ -7,8 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxBraces is how many words one brace expansion may give.
-const maxBraces = 1024
+// The bounds of one word's brace expansion: the words it may give, and the
+// braces it may hold.
+const (
+	maxBraces     = 1024
+	maxBraceParts = 32
+)
 
 // expander builds the fields of one word.
 type expander struct {
@@ -29,14 +33,21 @@ func (w *walker) fields(word *syntax.Word) []Word {
 	}
 	e := expander{w: w, split: true}
 	cp := &syntax.Word{Parts: word.Parts}
-	if !hasBrace(word) || !syntax.SplitBraces(cp) {
+	braces := countBraces(word)
+	if braces > maxBraceParts {
+		w.r.opaque("brace expansion too long")
+		braces = 0
+	}
+	if braces == 0 || !syntax.SplitBraces(cp) {
 		e.parts(word.Parts, false)
 		e.flush()
 		return e.out
 	}
 	n := 0
 	for one, err := range expand.BracesSeq(nil, cp) {
-		if n++; n > maxBraces || err != nil {
+		n++
+		w.r.braced++
+		if n > maxBraces || w.r.braced > maxCommands || err != nil {
 			w.r.opaque("brace expansion too long")
 			break
 		}
@@ -46,13 +57,14 @@ func (w *walker) fields(word *syntax.Word) []Word {
 	return e.out
 }
 
-func hasBrace(word *syntax.Word) bool {
+func countBraces(word *syntax.Word) int {
+	n := 0
 	for _, p := range word.Parts {
-		if lit, ok := p.(*syntax.Lit); ok && strings.Contains(lit.Value, "{") {
-			return true
+		if lit, ok := p.(*syntax.Lit); ok {
+			n += strings.Count(lit.Value, "{")
 		}
 	}
-	return false
+	return n
 }
 
 // literal expands a word without splitting: an assignment, a redirection's
@@ -220,6 +232,7 @@ func (w *walker) part(p syntax.WordPart) Word {
 		if v, ok := w.calc(p.X); ok {
 			return Word{Text: v}
 		}
+		w.r.dry = w.r.dry || len(w.st.vars) > 0
 		return unknown(w.source(p))
 	case *syntax.ProcSubst:
 		w.procSubst(p)
@@ -238,7 +251,7 @@ func (w *walker) part(p syntax.WordPart) Word {
 func (w *walker) cmdSubst(p *syntax.CmdSubst) Word {
 	out := w.fork().stmts(p.Stmts, input{})
 	w.comments(p.Last)
-	if out.known && out.decoded == "" {
+	if out.known {
 		out.Text = strings.TrimRight(out.Text, "\n")
 		return out.Word
 	}

@@ -11,7 +11,7 @@ func wrapperOf(name string, argv []Word) (wrapper, bool) {
 		list = remoteWrapper(name)
 	}
 	for _, wr := range list {
-		if p := wr.parseArgs(argv); p.subs && (len(p.code) > 0 || len(p.cmd) > 0) {
+		if p := wr.parseArgs(argv); p.subs && (len(p.code) > 0 || len(p.cmd) > 0 || len(p.values["--entrypoint"].Text) > 0) {
 			return wr, true
 		}
 	}

@@ -1,0 +1,113 @@
+package shell
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestReadBounds holds that no text of up to 1 MB takes more than a moment or
+// more than a bounded amount of memory. Without the depth guard the first ones
+// overflow the parser's stack and end the process.
+func TestReadBounds(t *testing.T) {
+	const mb = 1 << 20
+	fill := func(s string) string { return strings.Repeat(s, mb/len(s)) }
+	tests := map[string]string{
+		"open parens":     strings.Repeat("(", 200_000),
+		"open dollars":    strings.Repeat("$(", 200_000),
+		"open arithmetic": "$((" + strings.Repeat("(", 500_000),
+		"open braces":     fill("{ "),
+		"open quotes":     fill("\"$("),
+		"backquotes":      fill("`"),
+		"unary":           "((" + fill("- "),
+		"ifs":             fill("if "),
+		"parameters":      fill("${x:-"),
+		"functions":       fill("f() "),
+		"tests":           "[[ " + fill("! "),
+		"hidden closers":  fill("(')'"),
+		"lists":           fill("a;"),
+		"distinct lists":  distinct(mb),
+		"ands":            fill("a&&"),
+		"pipes":           fill("a|") + "a",
+		"elifs":           "if a; then b; " + fill("elif c; then d; ") + "fi",
+		"sum":             "echo $((" + fill("1+") + "1))",
+		"braces":          fill("{a,b}"),
+		"brace words":     fill("{1..99} "),
+		"doubling":        strings.Repeat("x=$x$x;", 64) + "git $x",
+		"doubling loop":   "x=a; while :; do x=$x$x$x$x; done; git $x",
+		"doubling array":  "x=(a); while :; do x+=(\"${x[@]}\" \"${x[@]}\"); done; git $x",
+		"replacing":       "x=aaaa; while :; do x=${x//a/aaaa}; done",
+		"nested loops":    strings.Repeat("for i in 1 2 3 4 5 6 7 8 9; do ", 40) + "git push" + strings.Repeat("; done", 40),
+		"nested whiles":   strings.Repeat("while x=$x$y; do ", 40) + "y=$x; git push" + strings.Repeat("; done", 40),
+		"function bomb":   "a() { b; b; b; b; }; b() { c; c; c; c; }; c() { d; d; d; d; }; d() { e; e; e; e; }; e() { f; f; f; f; }; f() { git push; git pull; }; a",
+		"self call":       "f() { f | f & }; f",
+		"eval bomb":       "x='eval \"$x$x\"'; eval \"$x$x$x\"",
+		"alias bomb":      "alias a='b;b' b='c;c' c='d;d' d='e;e' e='f;f' f='g;g' g='h;h' h='i;i'; a",
+		"printf":          "x=$(printf '%1000000000d' 1); git $x",
+		"heredocs":        fill("cat <<E\nx\nE\n"),
+		"nested shells":   nested(60),
+		"broken payloads": fill("sh -c '(' ;"),
+		"assignments":     fill("a=b "),
+		"wrappers":        fill("sudo ") + "git push",
+		"big for":         "for i in {1..1000}; do for j in {1..1000}; do git push $i $j; done; done",
+		"alternatives":    strings.Repeat("if a; then x=$x$y; else y=$y$x; fi; ", 300) + "git $x $y",
+		"xargs":           "echo " + fill("a ") + "| xargs -n1 git push",
+		"case":            "case x in " + fill("a) b;; ") + "esac",
+		"nul bytes":       fill("a\x00"),
+		"brackets":        fill("x[y]="),
+		"redirects":       "echo " + fill(">a "),
+		"comments":        fill("#a\n"),
+		"globs":           "echo " + fill("@(a|"),
+		"crude":           fill("sh -c \"x; ") + "'",
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			l := Read(text, Options{})
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			if took > 20*time.Second {
+				t.Errorf("took %v for %d bytes", took, len(text))
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > 3<<30 {
+				t.Errorf("allocated %d MiB for %d bytes", n>>20, len(text))
+			}
+			for _, why := range l.Opaque {
+				if strings.HasPrefix(why, "reader gave up") {
+					t.Error(why)
+				}
+			}
+			t.Logf("%s: %v, %d MiB, %d commands", name, took, (after.TotalAlloc-before.TotalAlloc)>>20, len(l.Commands))
+		})
+	}
+}
+
+func distinct(size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		b.WriteString("a")
+		for n := i; n > 0; n /= 10 {
+			b.WriteByte(byte('0' + n%10))
+		}
+		b.WriteByte(';')
+	}
+	return b.String()
+}
+
+// nested wraps git push in n shells.
+func nested(n int) string {
+	if n == 0 {
+		return "git push"
+	}
+	return "sh -c '" + strings.ReplaceAll(nestedRaw(n-1), "'", `'\''`) + "'"
+}
+
+func nestedRaw(n int) string {
+	if n > 12 {
+		n = 12 // quoting grows without end
+	}
+	return nested(n)
+}
