@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -240,5 +241,24 @@ func TestRecoverReplaysLeavesTheLivingAlone(t *testing.T) {
 	}
 	if a, err := dead.EndReplay(t.Context(), "2", Replay{}); err != nil || a.Status != Replayed {
 		t.Errorf("given up too early, ended by its own process: %s, %v", a.Status, err)
+	}
+}
+
+// Without more knowledge of processes, the pid alone decides.
+func TestPidAlive(t *testing.T) {
+	if !pidAlive(Owner{Pid: os.Getpid()}) {
+		t.Error("this process counts as dead")
+	}
+	c := startChild(t, "read "+t.TempDir())
+	pid := c.cmd.Process.Pid
+	if !pidAlive(Owner{Pid: pid}) {
+		t.Error("a running child counts as dead")
+	}
+	_ = c.in.Close()
+	if _, err := c.rest(t); err != nil {
+		t.Fatal(err)
+	}
+	if pidAlive(Owner{Pid: pid}) {
+		t.Error("a child that has ended counts as alive")
 	}
 }

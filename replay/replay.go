@@ -124,6 +124,7 @@ func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Resu
 		Env:     withoutPrompts(r.Env),
 		Timeout: timeout,
 		Tee:     tee,
+		Mark:    mark(a),
 		Now:     r.Now,
 	})
 	tee.end()

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -331,23 +332,29 @@ func TestReplayKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := waitFor(t, pipe, "| ready ")
-	if n, err := b.store.RecoverReplays(t.Context()); n != 0 || err != nil {
-		t.Errorf("RecoverReplays while it runs = %d, %v", n, err)
+	if n, err := Recover(t.Context(), b.store); n != 0 || err != nil {
+		t.Errorf("Recover while it runs = %d, %v", n, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if n, err := strconv.Atoi(pid); err == nil {
-		if p, err := os.FindProcess(n); err == nil {
-			_ = p.Kill() // the command outlives its dead supervisor
-		}
+	command, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := proc.StartTime(command)
+	if !proc.Alive(command, started) {
+		t.Error("the command died with its supervisor: nothing to recover")
 	}
 	if got := b.stored(a); got.Status != queue.Replaying {
 		t.Fatalf("status %s after the kill, want replaying", got.Status)
 	}
-	if n, err := b.store.RecoverReplays(t.Context()); n != 1 || err != nil {
-		t.Errorf("RecoverReplays = %d, %v", n, err)
+	if n, err := Recover(t.Context(), b.store); n != 1 || err != nil {
+		t.Errorf("Recover = %d, %v", n, err)
+	}
+	if runtime.GOOS == "linux" && proc.Alive(command, started) {
+		t.Error("the command still runs after Recover")
 	}
 	if got := b.stored(a); got.Status != queue.Unknown || got.Replay.Error == "" {
 		t.Errorf("stored %s, %+v", got.Status, got.Replay)
