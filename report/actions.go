@@ -178,7 +178,13 @@ func openWord(a *queue.Action) string {
 		return "being replayed now"
 	case queue.Unknown:
 		return "loop died while replaying it; it may have run"
+	case queue.Failed:
+		return failedWord(a)
 	}
+	return "status " + term.Line(string(a.Status))
+}
+
+func failedWord(a *queue.Action) string {
 	if a.Replay != nil && a.Replay.Error == "" {
 		return "replay failed with exit " + strconv.Itoa(a.Replay.ExitCode)
 	}

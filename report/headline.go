@@ -46,8 +46,11 @@ func (p *printer) alarms(v *view) {
 	case s.Stopped != "" || s.StopKind != "":
 		alarm(p.stopped(s), s.Stopped)
 	case !s.Started.IsZero() && s.Ended.IsZero() && !p.o.Alive:
-		alarm("LOOP DIED: this session has no end record, and its process is gone.",
-			"The next loop run reads what it left behind before it goes on.")
+		next := "The next loop run reads what it left behind before it goes on."
+		if !v.unread() {
+			next = "Nothing of it is unread."
+		}
+		alarm("LOOP DIED: this session has no end record, and its process is gone.", next)
 	}
 	if before {
 		p.line()
@@ -62,6 +65,16 @@ func (v *view) unguarded() bool {
 	}
 	for i := range v.Findings {
 		if v.Findings[i].Kind == "unguarded" {
+			return true
+		}
+	}
+	return false
+}
+
+// unread reports whether an attempt has no end record yet.
+func (v *view) unread() bool {
+	for i := range v.Attempts {
+		if v.Attempts[i].Ended.IsZero() {
 			return true
 		}
 	}

@@ -147,7 +147,7 @@ func (p *printer) input(a *queue.Action) {
 		p.block(always(term.Style{}), 2, strings.Split(term.Lines(string(a.Input)), "\n"), 0)
 		return
 	}
-	p.block(always(term.Style{}), 2, strings.Split(string(safeJSON(buf.Bytes())), "\n"), 0)
+	p.block(always(term.Style{}), 2, strings.Split(term.Lookalikes(string(safeJSON(buf.Bytes()))), "\n"), 0)
 }
 
 // history is what people did with the action, and what came of it.

@@ -126,10 +126,10 @@ func (v *view) sortActions() {
 			if a.Evidence == policy.Executed {
 				v.ran++
 			}
-		case queue.Approved, queue.Replaying, queue.Failed, queue.Unknown:
-			v.open = append(v.open, a)
-		default:
+		case queue.Replayed, queue.Rejected, queue.Superseded:
 			v.decided[a.Status]++
+		default: // also a status that this version does not know
+			v.open = append(v.open, a)
 		}
 	}
 	slices.SortStableFunc(v.waiting, func(a, b *queue.Action) int {
