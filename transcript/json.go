@@ -55,6 +55,74 @@ func stringEnd(s string, i int) int {
 	}
 }
 
+// eachField calls f with every key of a valid JSON object and its value as
+// raw JSON, without looking into the values.
+func eachField(obj string, f func(key, value string)) {
+	for i := skipSpace(obj, 1); i < len(obj) && obj[i] == '"'; {
+		end := stringEnd(obj, i)
+		if end < 0 {
+			return
+		}
+		key := unescape(obj[i+1 : end-1])
+		at := skipSpace(obj, end)
+		if end = rawEnd(obj, at); end < 0 {
+			return
+		}
+		f(key, obj[at:end])
+		i = skipSpace(obj, end)
+	}
+}
+
+// eachElement calls f with every element of a valid JSON array as raw JSON.
+func eachElement(list string, f func(value string)) {
+	if list == "" || list[0] != '[' {
+		return
+	}
+	for i := skipSpace(list, 1); i < len(list) && list[i] != ']'; {
+		end := rawEnd(list, i)
+		if end < 0 {
+			return
+		}
+		f(list[i:end])
+		i = skipSpace(list, end)
+	}
+}
+
+// skipSpace goes over white space and what divides fields and elements.
+func skipSpace(s string, i int) int {
+	for i < len(s) {
+		switch s[i] {
+		case ' ', '\t', '\n', '\r', ',', ':':
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// rawEnd returns the index behind the JSON value that begins at s[i], or -1.
+func rawEnd(s string, i int) int {
+	if i >= len(s) {
+		return -1
+	}
+	switch s[i] {
+	case '"':
+		return stringEnd(s, i)
+	case '{', '[':
+		n := valueEnd(s[i:])
+		if n < 0 {
+			return -1
+		}
+		return i + n
+	}
+	n := strings.IndexAny(s[i:], ",]} \t\r\n")
+	if n <= 0 {
+		return -1
+	}
+	return i + n
+}
+
 // first returns the first of the keys that v has.
 func first(v gjson.Result, keys ...string) gjson.Result {
 	for _, k := range keys {

@@ -60,6 +60,8 @@ func (l *Lines) chunk(seen int) (int, bool) {
 func (l Line) oversize() Event {
 	head, tail := string(l.Bytes), string(l.Tail)
 	ev := Event{Kind: KindOversize, Line: l.Number, Text: strings.ToValidUTF8(head, "")}
+	// at the top level only: what the agent wrote may name any type
+	ev.Request = isRequest(gjson.Get(head, "type").String())
 	ev.SessionID = firstString(head, tail, "session_id", "sessionId")
 	ev.Agent = firstString(head, tail, "parent_tool_use_id", "agent_id", "agentId")
 	ev.Cwd = firstString(head, tail, "cwd")

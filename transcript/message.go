@@ -7,56 +7,62 @@ import (
 )
 
 // message decodes an assistant or user record.
-func (d *lineDecoder) message(v gjson.Result, base Event) {
-	ev := identify(base, v)
-	msg := v.Get("message")
-	if !msg.Exists() {
-		msg = v
+func (d *lineDecoder) message(r *row, ev Event) {
+	ev.Synthetic = r.synthetic
+	role, content := r.typ, r.content
+	switch {
+	case strings.HasPrefix(r.message, "{"):
+		m := readRow(r.message)
+		content = m.content
+		if m.role != "" {
+			role = m.role
+		}
+	case r.message != "":
+		content = r.message
 	}
-	role := msg.Get("role").String()
-	if role == "" {
-		role = v.Get("type").String()
-	}
-	ev.Synthetic = first(v, "isSynthetic", "isMeta").Bool()
-	content := msg.Get("content")
-	if msg.Type == gjson.String {
-		content = msg
-	}
-	d.blocks(v, content, ev, role)
+	d.blocks(r, content, ev, role)
 }
 
-// blocks decodes the content of a message: a string, one block or a list.
-func (d *lineDecoder) blocks(v, content gjson.Result, ev Event, role string) {
-	if content.Type == gjson.String {
-		d.prose(content.String(), ev, role)
-		return
+// blocks decodes the content of a message of the record r: a string, one
+// block or a list of them.
+func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
+	var list []*row
+	add := func(s string) {
+		if s[0] == '{' {
+			list = append(list, readRow(s))
+		}
 	}
-	list := []gjson.Result{content}
-	if content.IsArray() {
-		list = content.Array()
+	switch {
+	case content == "":
+		return
+	case content[0] == '"':
+		d.prose(text(content), ev, role)
+		return
+	case content[0] == '[':
+		eachElement(content, add)
+	default:
+		add(content)
 	}
 	results := 0
 	for _, b := range list {
-		if strings.HasSuffix(b.Get("type").String(), "tool_result") {
+		if strings.HasSuffix(b.typ, "tool_result") {
 			results++
 		}
 	}
 	for _, b := range list {
-		switch b.Get("type").String() {
+		out := ev
+		switch b.typ {
 		case "text":
-			d.prose(b.Get("text").String(), ev, role)
+			d.prose(text(b.text), ev, role)
 		case "thinking":
-			out := ev
-			out.Kind, out.Text = KindThinking, b.Get("thinking").String()
-			d.events = append(d.events, out)
+			out.Kind, out.Text = KindThinking, text(b.thinking)
+			d.add(out)
 		case "tool_use", "server_tool_use", "mcp_tool_use":
-			out := ev
-			out.Kind, out.Call = KindCall, call(b)
-			d.events = append(d.events, out)
+			out.Kind, out.Call = KindCall, b.call()
+			d.add(out)
 		case "tool_result", "mcp_tool_result":
-			out := ev
-			out.Kind, out.Result = KindResult, result(v, b, results == 1)
-			d.events = append(d.events, out)
+			out.Kind, out.Result = KindResult, b.result(r, results == 1)
+			d.add(out)
 		}
 	}
 }
@@ -66,65 +72,81 @@ func (d *lineDecoder) prose(text string, ev Event, role string) {
 	if role == "assistant" {
 		ev.Kind = KindText
 	}
-	d.events = append(d.events, ev)
+	d.add(ev)
 }
 
-func call(b gjson.Result) *Call {
-	c := &Call{ID: b.Get("id").String(), Name: b.Get("name").String(), Input: raw(b.Get("input"))}
-	if server := b.Get("server_name").String(); server != "" {
-		c.Name = "mcp__" + server + "__" + c.Name
+func (r *row) call() *Call {
+	c := &Call{ID: r.id, Name: r.name, Input: rawMessage(r.input)}
+	if r.server != "" {
+		c.Name = "mcp__" + r.server + "__" + c.Name
 	}
 	return c
 }
 
-// result decodes one tool_result block of the record v. The client's notes on
-// the whole record are about this call only when it is alone there.
-func result(v, b gjson.Result, alone bool) *Result {
-	r := &Result{
-		CallID:  b.Get("tool_use_id").String(),
-		Text:    contentText(b.Get("content")),
-		IsError: b.Get("is_error").Bool(),
+// result decodes one tool_result block of a record. The client's notes on the
+// whole record are about this call only when it is alone there.
+func (r *row) result(record *row, alone bool) *Result {
+	res := &Result{CallID: r.callID, Text: contentText(r.content), IsError: r.isError}
+	known := applyMeta(res, gjson.Parse(record.meta))
+	if alone && !known && record.decision != "" {
+		known = true
+		decided(res, gjson.Parse(record.decision), record.nonExecution)
 	}
-	known := applyMeta(r, v.Get("tool_result_meta"))
-	if alone && !known {
-		if dec := first(v, "permissionDecision", "permission_decision"); dec.Exists() {
-			known = true
-			decided(r, dec, first(v, "nonExecutionKind", "non_execution_kind").String())
+	if !known && res.IsError {
+		guess(res)
+	}
+	if strings.HasPrefix(record.detail, "{") {
+		res.Detailed = alone
+		eachField(record.detail, res.setDetail)
+	}
+	return res
+}
+
+// setDetail reads one field of the client's structured result.
+func (r *Result) setDetail(key, value string) {
+	switch key {
+	case "backgroundTaskId":
+		r.Background = r.Background || value != "null"
+	case "isAsync":
+		r.Background = r.Background || value == "true"
+	case "interrupted":
+		r.Interrupted = r.Interrupted || value == "true"
+	case "gitOperation":
+		if value[0] != '{' {
+			return
 		}
+		eachField(value, func(operation, _ string) {
+			switch operation {
+			case "push":
+				r.VCS = append(r.VCS, VCSPush)
+			case "pr":
+				r.VCS = append(r.VCS, VCSPublished)
+			}
+		})
 	}
-	if !known && r.IsError {
-		guess(r)
-	}
-	detail := first(v, "tool_use_result", "toolUseResult")
-	if detail.IsObject() {
-		r.Detailed = alone
-		r.Background = detail.Get("backgroundTaskId").Exists() || detail.Get("isAsync").Bool()
-		r.Interrupted = r.Interrupted || detail.Get("interrupted").Bool()
-		operations := detail.Get("gitOperation")
-		if operations.Get("push").Exists() {
-			r.VCS = append(r.VCS, VCSPush)
-		}
-		if operations.Get("pr").Exists() {
-			r.VCS = append(r.VCS, VCSPublished)
-		}
-	}
-	return r
 }
 
 // contentText joins the text of a result's content: a string, or blocks.
-func contentText(c gjson.Result) string {
-	if c.Type == gjson.String {
-		return c.String()
+func contentText(raw string) string {
+	if raw == "" || raw[0] == '"' {
+		return text(raw)
 	}
 	var parts []string
-	c.ForEach(func(_, b gjson.Result) bool {
-		if b.Type == gjson.String {
-			parts = append(parts, b.String())
-		} else if t := b.Get("text"); t.Type == gjson.String {
-			parts = append(parts, t.String())
+	add := func(s string) {
+		switch s[0] {
+		case '"':
+			parts = append(parts, text(s))
+		case '{':
+			if b := readRow(s); b.text != "" {
+				parts = append(parts, text(b.text))
+			}
 		}
-		return true
-	})
+	}
+	if raw[0] == '[' {
+		eachElement(raw, add)
+	} else {
+		add(raw)
+	}
 	return strings.Join(parts, "\n")
 }
 

@@ -8,9 +8,9 @@ import (
 )
 
 // system decodes a system record; the many subtypes without use are other.
-func (d *lineDecoder) system(v gjson.Result, base Event) {
-	ev := base
-	switch sub := v.Get("subtype").String(); sub {
+func (d *lineDecoder) system(r *row, ev Event) {
+	v := gjson.Parse(r.raw)
+	switch sub := r.subtype; sub {
 	case "init":
 		ev.Kind, ev.Init = KindInit, initOf(v)
 	case "hook_started", "hook_response":
@@ -44,7 +44,7 @@ func (d *lineDecoder) system(v gjson.Result, base Event) {
 		}
 		ev.Kind, ev.Task = KindTask, taskOf(v, sub)
 	}
-	d.add(ev, v)
+	d.add(ev)
 }
 
 func initOf(v gjson.Result) *Init {
@@ -73,13 +73,12 @@ func taskOf(v gjson.Result, event string) *Task {
 }
 
 // attachment decodes a hook's outcome in an on-disk row; the rest is other.
-func (d *lineDecoder) attachment(v gjson.Result, base Event) {
-	a := v.Get("attachment")
+func (d *lineDecoder) attachment(r *row, ev Event) {
+	a := gjson.Parse(r.attachment)
 	typ := a.Get("type").String()
 	if !strings.HasPrefix(typ, "hook_") {
 		return
 	}
-	ev := base
 	ev.Kind = KindHook
 	ev.Hook = &Hook{
 		Event:    a.Get("hookEvent").String(),
@@ -87,11 +86,11 @@ func (d *lineDecoder) attachment(v gjson.Result, base Event) {
 		ExitCode: int(a.Get("exitCode").Int()),
 		Outcome:  strings.TrimPrefix(typ, "hook_"),
 	}
-	d.add(ev, v)
+	d.add(ev)
 }
 
 // final decodes a result record.
-func (d *lineDecoder) final(v gjson.Result, base Event) {
+func (d *lineDecoder) final(v gjson.Result, ev Event) {
 	usage := v.Get("usage")
 	f := &Final{
 		Subtype:             v.Get("subtype").String(),
@@ -112,21 +111,20 @@ func (d *lineDecoder) final(v gjson.Result, base Event) {
 		f.Denials = append(f.Denials, Denial{
 			Tool:      p.Get("tool_name").String(),
 			ToolUseID: p.Get("tool_use_id").String(),
-			Input:     raw(p.Get("tool_input")),
+			Input:     rawMessage(p.Get("tool_input").Raw),
 		})
 	}
 	if u := v.Get("deferred_tool_use"); u.IsObject() {
-		f.Deferred = &Denial{Tool: u.Get("name").String(), ToolUseID: u.Get("id").String(), Input: raw(u.Get("input"))}
+		f.Deferred = &Denial{Tool: u.Get("name").String(), ToolUseID: u.Get("id").String(), Input: rawMessage(u.Get("input").Raw)}
 	}
-	ev := base
 	ev.Kind, ev.Final = KindFinal, f
-	d.add(ev, v)
+	d.add(ev)
 }
 
 // rateLimit decodes a rate_limit_event. Its fields stand in rate_limit_info
 // or bare in the record; a rejected window's reset is taken when there is no
 // other.
-func (d *lineDecoder) rateLimit(v gjson.Result, base Event) {
+func (d *lineDecoder) rateLimit(v gjson.Result, ev Event) {
 	info := v.Get("rate_limit_info")
 	if !info.IsObject() {
 		info = v
@@ -144,9 +142,8 @@ func (d *lineDecoder) rateLimit(v gjson.Result, base Event) {
 			return true
 		})
 	}
-	ev := base
 	ev.Kind, ev.RateLimit = KindRateLimit, rl
-	d.add(ev, v)
+	d.add(ev)
 }
 
 // milliseconds reads a duration; one out of range is cut, not wrapped.

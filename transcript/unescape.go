@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -12,62 +13,84 @@ import (
 func Unescape(dst, src []byte) []byte {
 	for {
 		i := bytes.IndexByte(src, '\\')
-		if i < 0 || i+1 >= len(src) {
+		if i < 0 {
 			return append(dst, src...)
 		}
 		dst = append(dst, src[:i]...)
-		n := 2
-		switch c := src[i+1]; c {
-		case 'n':
-			dst = append(dst, '\n')
-		case 't':
-			dst = append(dst, '\t')
-		case 'r':
-			dst = append(dst, '\r')
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case '"', '\\', '/':
-			dst = append(dst, c)
-		case 'u':
-			var r rune
-			if r, n = escapedRune(src[i:]); n > 0 {
-				dst = utf8.AppendRune(dst, r)
-				break
-			}
-			fallthrough
-		default:
-			dst = append(dst, '\\')
-			n = 1
-		}
+		r, n := escape(src[i:])
+		dst = utf8.AppendRune(dst, r)
 		src = src[i+n:]
 	}
 }
 
-// escapedRune reads the \uXXXX at the start of b, and the second half of a
-// surrogate pair; n = 0 when it is none.
-func escapedRune(b []byte) (r rune, n int) {
-	r, ok := hex4(b)
+// unescape is Unescape for a string.
+func unescape(s string) string {
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i >= 0 {
+		b.WriteString(s[:i])
+		r, n := escape(s[i:])
+		b.WriteRune(r)
+		s = s[i+n:]
+		i = strings.IndexByte(s, '\\')
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// escape reads the escape at the start of s, which begins with a backslash,
+// and says how long it is. A backslash that begins none stands for itself.
+func escape[T string | []byte](s T) (r rune, n int) {
+	if len(s) < 2 {
+		return '\\', 1
+	}
+	switch c := s[1]; c {
+	case 'n':
+		return '\n', 2
+	case 't':
+		return '\t', 2
+	case 'r':
+		return '\r', 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case '"', '\\', '/':
+		return rune(c), 2
+	case 'u':
+		return escapedRune(s)
+	}
+	return '\\', 1
+}
+
+// escapedRune reads a \uXXXX, and the second half of a surrogate pair.
+func escapedRune[T string | []byte](s T) (r rune, n int) {
+	r, ok := hex4(s)
 	if !ok {
-		return 0, 0
+		return '\\', 1
 	}
 	if utf16.IsSurrogate(r) {
-		if low, ok := hex4(b[6:]); ok {
+		if low, ok := hex4(s[6:]); ok {
 			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
 				return pair, 12
 			}
 		}
+		return utf8.RuneError, 6
 	}
 	return r, 6
 }
 
-func hex4(b []byte) (rune, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+func hex4[T string | []byte](s T) (rune, bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
 	}
 	var r rune
-	for _, c := range b[2:6] {
+	for i := 2; i < 6; i++ {
+		c := s[i]
 		switch {
 		case c >= '0' && c <= '9':
 			c -= '0'

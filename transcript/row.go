@@ -1,0 +1,229 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// row is one record with the fields that are looked at, each as raw JSON.
+type row struct {
+	raw          string
+	typ, subtype string
+	id, name     string
+	server       string // server_name of an MCP connector's block
+	role         string
+	callID       string // tool_use_id
+	agent        string // agent_id, agentId
+	parent       string // parent_tool_use_id
+	session      string
+	cwd          string
+	timestamp    string
+	synthetic    bool
+	isError      bool
+
+	message, content, data, input string
+	text, thinking                string
+	meta, detail                  string // tool_result_meta, tool_use_result
+	decision, nonExecution        string // what an on-disk row says instead of meta
+	attachment, normalized        string
+	parentCall                    string // parentToolUseID
+}
+
+// readRow takes a record apart.
+func readRow(s string) *row {
+	r := &row{raw: s}
+	eachField(s, r.set)
+	return r
+}
+
+func (r *row) set(key, value string) {
+	switch key {
+	case "type":
+		r.typ = text(value)
+	case "subtype":
+		r.subtype = text(value)
+	case "id":
+		r.id = text(value)
+	case "name":
+		r.name = text(value)
+	case "server_name":
+		r.server = text(value)
+	case "role":
+		r.role = text(value)
+	case "tool_use_id":
+		r.callID = text(value)
+	case "agent_id", "agentId":
+		r.agent = text(value)
+	case "parent_tool_use_id":
+		r.parent = text(value)
+	case "parentToolUseID":
+		r.parentCall = text(value)
+	case "session_id", "sessionId":
+		r.session = text(value)
+	case "cwd":
+		r.cwd = text(value)
+	case "timestamp":
+		r.timestamp = text(value)
+	case "isSynthetic", "isMeta":
+		r.synthetic = r.synthetic || value == "true"
+	case "is_error":
+		r.isError = value == "true"
+	case "nonExecutionKind", "non_execution_kind":
+		r.nonExecution = text(value)
+	default:
+		r.setPart(key, value)
+	}
+}
+
+func (r *row) setPart(key, value string) {
+	if value == "null" {
+		return
+	}
+	switch key {
+	case "message":
+		r.message = value
+	case "content":
+		r.content = value
+	case "data":
+		r.data = value
+	case "input":
+		r.input = value
+	case "text":
+		r.text = value
+	case "thinking":
+		r.thinking = value
+	case "tool_result_meta":
+		r.meta = value
+	case "tool_use_result", "toolUseResult":
+		r.detail = value
+	case "permissionDecision", "permission_decision":
+		r.decision = value
+	case "attachment":
+		r.attachment = value
+	case "normalizedMessages":
+		r.normalized = value
+	}
+}
+
+// isRecord says whether the row is a record of a transcript or a block of a
+// message, and not just any JSON object.
+func (r *row) isRecord() bool {
+	switch r.typ {
+	case "assistant", "user", "system", "result", "progress", "agent_progress", "attachment",
+		"rate_limit_event", "stream_event", "tool_progress", "command_lifecycle", "summary",
+		"queue-operation", "file-history-snapshot", "last-prompt":
+		return true
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		return r.name != ""
+	case "tool_result", "mcp_tool_result":
+		return r.callID != ""
+	default:
+		return isRequest(r.typ) || r.session != "" || r.isMessage()
+	}
+}
+
+func (r *row) isMessage() bool { return r.role != "" && r.content != "" }
+
+// isRequest says whether a row is the client's copy of its own request: it
+// repeats whole prompts and conversations.
+func isRequest(typ string) bool {
+	return strings.HasPrefix(typ, "api-request") || typ == "prompt_snapshot"
+}
+
+// identify fills in what a record says about itself.
+func (r *row) identify(ev Event) Event {
+	ev.Request = isRequest(r.typ)
+	if r.session != "" {
+		ev.SessionID = r.session
+	}
+	switch {
+	case r.parent != "":
+		ev.Agent = r.parent
+	case r.agent != "" && ev.Agent == "":
+		ev.Agent = r.agent
+	}
+	if r.timestamp != "" {
+		ev.Time = parseTime(r.timestamp)
+	}
+	if r.cwd != "" {
+		ev.Cwd = r.cwd
+	}
+	return ev
+}
+
+// decode adds the events of one record, at least one.
+func (d *lineDecoder) decode(r *row) {
+	base := Event{Line: d.line, Part: d.part, Record: r.raw}
+	before := len(d.events)
+	d.nested(r, base, 0)
+	if len(d.events) == before {
+		d.add(r.identify(base))
+	}
+	d.part++
+}
+
+func (d *lineDecoder) add(ev Event) { d.events = append(d.events, ev) }
+
+func (d *lineDecoder) nested(r *row, base Event, depth int) {
+	if isRequest(r.typ) || depth > maxNested {
+		return
+	}
+	ev := r.identify(base)
+	switch r.typ {
+	case "assistant", "user":
+		d.message(r, ev)
+	case "system":
+		d.system(r, ev)
+	case "result":
+		d.final(gjson.Parse(r.raw), ev)
+	case "rate_limit_event":
+		d.rateLimit(gjson.Parse(r.raw), ev)
+	case "progress", "agent_progress":
+		d.progress(r, ev, depth)
+	case "attachment":
+		d.attachment(r, ev)
+	case "tool_use", "server_tool_use", "mcp_tool_use", "tool_result", "mcp_tool_result":
+		d.blocks(r, r.raw, ev, "")
+	default:
+		if r.isMessage() {
+			d.blocks(r, r.content, ev, r.role)
+		}
+	}
+}
+
+// progress decodes the record inside a progress row: what a subagent does is
+// found only there in some session files.
+func (d *lineDecoder) progress(r *row, ev Event, depth int) {
+	data := r
+	if strings.HasPrefix(r.data, "{") {
+		data = readRow(r.data)
+	}
+	ev.Agent = data.agent
+	if ev.Agent == "" {
+		ev.Agent = r.parentCall
+	}
+	inner := func(s string) {
+		if s != "" && s[0] == '{' {
+			d.nested(readRow(s), ev, depth+1)
+		}
+	}
+	inner(data.message)
+	eachElement(data.normalized, inner)
+}
+
+// text is the value of a raw JSON string, "" for anything else.
+func text(raw string) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	return unescape(raw[1 : len(raw)-1])
+}
+
+func rawMessage(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return json.RawMessage(s)
+}
