@@ -84,7 +84,11 @@ func TestReadErrors(t *testing.T) {
 
 		// Dependencies.
 		{"unknown dependency", "prd.json", "[\n{\"id\": \"a\", \"title\": \"x\", \"dependsOn\": [\"z\"]}]",
-			`"PATH" line 2: story "a" (on line 2) depends on "z", and there is no such story`},
+			`"PATH" line 2: story "a" (on line 2) depends on "z": there is no such story, or more than one`},
+		{"unknown dependencies", "prd.json", "[{\"id\": \"a\", \"title\": \"x\", \"deps\": \"z, y\"},\n{\"id\": \"b\", \"title\": \"X\", \"deps\": [\"x\"]}]",
+			`"PATH" line 1: story "a" (on line 1) depends on "z"; story "a" (on line 1) depends on "y"; story "b" (on line 2) depends on "x": there is no such story, or more than one`},
+		{"many unknown dependencies", "prd.json", `[{"id": "a", "title": "x", "deps": "` + strings.Repeat("z ", 3) + strings.Join(strings.Split("abcdefghijkl", ""), "1 ") + `"}]`,
+			`"PATH" line 1: story "a" (on line 1) depends on "z"; story "a" (on line 1) depends on "a1"; story "a" (on line 1) depends on "b1"; story "a" (on line 1) depends on "c1"; story "a" (on line 1) depends on "d1"; story "a" (on line 1) depends on "e1"; story "a" (on line 1) depends on "f1"; story "a" (on line 1) depends on "g1"; story "a" (on line 1) depends on "h1"; story "a" (on line 1) depends on "i1"; and 3 more: there is no such story, or more than one`},
 		{"itself", "prd.json", "[{\"id\": \"a\", \"title\": \"x\", \"deps\": \"a\"}]",
 			`"PATH" line 1: stories wait for each other: "a" (on line 1) depends on "a"`},
 		{"circle", "prd.json", "[{\"id\": \"a\", \"title\": \"x\", \"deps\": [\"b\"]},\n{\"id\": \"b\", \"title\": \"x\", \"blockedBy\": [\"c\"]},\n{\"id\": \"c\", \"title\": \"x\", \"dependencies\": [\"b\"]}]",
@@ -125,7 +129,7 @@ func TestReadErrors(t *testing.T) {
 		{"done maybe", "a.md", "---\ndone: maybe\n---\nx", `"PATH" line 2: "done" must be true or false, not "maybe"`},
 		{"id list", "a.md", "---\nid: [a]\n---\nx", `"PATH" line 2: "id" must be one value, not a list`},
 		{"one file of several", "a.md", "---\ndepends: b\n---\nx",
-			`"PATH": story "a" (in "PATH") depends on "b", which is not in this one file; name the folder to work on all of its stories`},
+			`"PATH": story "a" (in "PATH") depends on "b": it is not in this one file; name the folder to work on all of its stories`},
 		{"no text", "a.md", "---\nid: a\n---\n", `"PATH" line 1: the story has neither a title nor a description nor criteria`},
 	}
 	for _, tt := range tests {
@@ -182,7 +186,7 @@ func TestFolderErrors(t *testing.T) {
 		{"circle", map[string]string{"1.md": "---\ndepends: 2\n---\nx", "2.md": "---\ndepends: [1]\n---\ny"},
 			`"PATH": stories wait for each other: "1" (in "PATH/1.md") depends on "2" (in "PATH/2.md") depends on "1"`},
 		{"unknown", map[string]string{"1.md": "---\ndepends: 2, 3\n---\nx", "2.md": "y"},
-			`"PATH": story "1" (in "PATH/1.md") depends on "3", and there is no such story`},
+			`"PATH": story "1" (in "PATH/1.md") depends on "3": there is no such story, or more than one`},
 		{"one is broken", map[string]string{"1.md": "x", "2.md": "---\nno\n---\n"},
 			`"PATH/2.md" line 2: expected "key: value" in the front matter, found "no"`},
 		{"one is empty", map[string]string{"1.md": "x", "2.md": "\n"}, `"PATH/2.md": no stories: the file is empty`},

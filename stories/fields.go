@@ -2,7 +2,6 @@ package stories
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,63 +148,6 @@ func commands(n *node) []string {
 		all = append(all, t)
 	}
 	return all
-}
-
-var dependsLine = regexp.MustCompile(`(?im)^[ \t]*(?:[-*][ \t]+)?depends on:?((?:[ \t]*,?[ \t]*#[\w.-]*\w)+)`)
-
-// dependsOf collects the ids that a story waits for. What stands only in the
-// text ("depends on #3", as issues have it) is kept with its mark: it counts
-// when such a story is in the file, see resolve.
-func dependsOf(n *node, description string) []string {
-	var ids []string
-	add := func(id string) {
-		if id != "" && !strings.EqualFold(id, "none") && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	for _, key := range []string{"dependsOn", "dependencies", "deps", "blockedBy", "blocked_by", "depends_on"} {
-		v := n.get(key)
-		if v == nil {
-			continue
-		}
-		if v.kind != '[' {
-			for _, id := range splitIDs(text(v)) {
-				add(id)
-			}
-			continue
-		}
-		for i := range v.items {
-			add(dependency(&v.items[i]))
-		}
-	}
-	if !strings.Contains(description, "#") {
-		return ids // the expression below is slow, and most texts have none
-	}
-	for _, m := range dependsLine.FindAllStringSubmatch(description, -1) {
-		for _, id := range splitIDs(m[1]) {
-			add(textMark + id)
-		}
-	}
-	return ids
-}
-
-// textMark marks a dependency that was found in prose.
-const textMark = "\x00"
-
-func splitIDs(s string) []string {
-	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' })
-}
-
-// dependency is one entry of a list of dependencies. Of the typed ones only
-// those that block count; a parent is no reason to wait.
-func dependency(n *node) string {
-	if n.kind != '{' {
-		return text(n)
-	}
-	if kind := text(n.get("type")); kind != "" && kind != "blocks" {
-		return ""
-	}
-	return firstOf(n, "depends_on_id", "id")
 }
 
 // priority puts all the ways to write a priority on one scale, smaller first:

@@ -47,31 +47,6 @@ func (f *File) lineIn(s *Story) int {
 	return s.Line
 }
 
-// resolve settles what the dependencies mean: "#3" is the story "3" unless one
-// is called "#3", and what only prose named counts if there is such a story.
-func (f *File) resolve() {
-	known := make(map[string]bool, len(f.Stories))
-	for i := range f.Stories {
-		known[f.Stories[i].ID] = true
-	}
-	for i := range f.Stories {
-		s := &f.Stories[i]
-		var ids []string
-		for _, id := range s.Depends {
-			prose := strings.HasPrefix(id, textMark)
-			id = strings.TrimPrefix(id, textMark)
-			if bare, ok := strings.CutPrefix(id, "#"); ok && !known[id] && known[bare] {
-				id = bare
-			}
-			if prose && (!known[id] || id == s.ID) || slices.Contains(ids, id) {
-				continue
-			}
-			ids = append(ids, id)
-		}
-		s.Depends = ids
-	}
-}
-
 // Open returns the open stories in working order, see Order. Those that are
 // held are left out.
 func (f *File) Open() []Story {
@@ -94,6 +69,9 @@ func (f *File) Order() ([]Story, error) {
 		if !f.Stories[i].Done {
 			todo = append(todo, i)
 		}
+	}
+	if err := f.unknown(todo, o.at); err != nil {
+		return nil, err
 	}
 	o.sort(todo)
 	for _, i := range todo {
@@ -160,11 +138,7 @@ func (o *orderer) visit(i int) error {
 	s := &o.f.Stories[i]
 	var deps []int
 	for _, id := range s.Depends {
-		j, known := o.at[id]
-		if !known {
-			return o.unknown(s, id)
-		}
-		if !o.f.Stories[j].Done {
+		if j := o.at[id]; !o.f.Stories[j].Done {
 			deps = append(deps, j)
 		}
 	}
@@ -178,15 +152,6 @@ func (o *orderer) visit(i int) error {
 	o.state[i] = 2
 	o.out = append(o.out, *s)
 	return nil
-}
-
-func (o *orderer) unknown(s *Story, id string) error {
-	why := "and there is no such story"
-	if s.File != "" && s.File == o.f.Path {
-		why = "which is not in this one file; name the folder to work on all of its stories"
-	}
-	return &FormatError{Path: o.f.Path, Line: o.f.lineIn(s),
-		Problem: fmt.Sprintf("story %q (%s) depends on %q, %s", s.ID, where(s), id, why)}
 }
 
 // circle is the error for a story that waits for itself.
