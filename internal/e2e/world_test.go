@@ -184,6 +184,15 @@ func (p *process) wait() result {
 	return result{p.out.String(), p.err.String(), p.cmd.ProcessState.ExitCode()}
 }
 
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
 func (p *process) signal(s syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
