@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 var dependsLine = regexp.MustCompile(`(?im)^[ \t]*(?:[-*][ \t]+)?depends on:?((?:[ \t]*,?[ \t]*#[\w.-]*\w)+)`)
@@ -97,7 +98,13 @@ func (f *File) names() names {
 	return n
 }
 
-func fold(s string) string { return strings.ToLower(oneLine(s)) }
+// fold keeps the letters and digits of a title: people type dashes, quotes and
+// spaces of many kinds.
+func fold(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), " ")
+}
 
 var (
 	idBehind = regexp.MustCompile(`\(([^()]+)\)$`)
@@ -113,7 +120,7 @@ func (n names) find(name string) (int, bool) {
 	if i, ok := n.ids[strings.TrimPrefix(name, "#")]; ok {
 		return i, true
 	}
-	if i, ok := n.other[fold(name)]; ok {
+	if i, ok := n.other[fold(name)]; ok && i != ambiguous {
 		return i, true
 	}
 	for _, with := range []*regexp.Regexp{idBehind, idBefore} {
@@ -137,10 +144,10 @@ func (f *File) resolve() {
 		for _, name := range s.Depends {
 			id, prose := strings.CutPrefix(name, textMark)
 			j, ok := n.find(id)
-			if ok && j != ambiguous {
+			if ok {
 				id = f.Stories[j].ID
 			}
-			if prose && (!ok || j == ambiguous || j == i) || slices.Contains(ids, id) {
+			if prose && (!ok || j == i) || slices.Contains(ids, id) {
 				continue
 			}
 			ids = append(ids, id)

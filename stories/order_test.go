@@ -44,7 +44,7 @@ func TestOrder(t *testing.T) {
 		{"hash marks", `[{"id":1,"title":"x","deps":["#2"]},{"id":2,"title":"x"}]`, "2 1"},
 		{"none", `[{"id":"a","title":"x","dependsOn":"none"}]`, "a"},
 		{"only what blocks", `[{"id":"a","title":"x","dependencies":[{"depends_on_id":"epic","type":"parent-child"},{"depends_on_id":"b","type":"blocks"}]},{"id":"b","title":"x"}]`, "b a"},
-		{"by title", `[{"id":"a","title":"x","deps":["The  other one"]},{"id":"b","title":"The Other One"}]`, "b a"},
+		{"by title", `[{"id":"a","title":"x","deps":["The  other - “one”"]},{"id":"b","title":"The Other—One"}]`, "b a"},
 		{"by title and id", `[{"id":"a","title":"x","deps":["Whatever (US-4)"]},{"id":"US-4","title":"y","deps":["US-5: z"]},{"id":"US-5","title":"z","deps":["US-6 — z"]},{"id":"US-6","title":"z"}]`, "US-6 US-5 US-4 a"},
 		{"an id before a title", `[{"id":"a","title":"b","deps":["b"]},{"id":"b","title":"a"}]`, "b a"},
 		{"prose", `[{"id":"1","title":"x","description":"Text.\n- Depends on #2, #99"},{"id":"2","title":"x"}]`, "2 1"},
