@@ -35,18 +35,21 @@ type parsed struct {
 
 // hasFlag says whether a blank-separated list holds a flag.
 func hasFlag(list, flag string) bool {
-	for list != "" {
-		i := strings.Index(list, flag)
+	if flag == "" || strings.IndexByte(flag, ' ') >= 0 {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(list[from:], flag)
 		if i < 0 {
 			return false
 		}
+		i += from
 		end := i + len(flag)
 		if (i == 0 || list[i-1] == ' ') && (end == len(list) || list[end] == ' ') {
 			return true
 		}
-		list = list[end:]
+		from = end
 	}
-	return false
 }
 
 // parseArgs takes the words after the program apart.
