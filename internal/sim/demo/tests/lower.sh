@@ -1,0 +1,1 @@
+[ "$(sh slug.sh 'Hello World')" = hello-world ]
