@@ -1,0 +1,76 @@
+package policy
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// BenchmarkBuiltin is what a hook process pays before it can look at a call.
+func BenchmarkBuiltin(b *testing.B) {
+	for b.Loop() {
+		if _, err := Builtin(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFirstCall is what it pays for one call, set-up included.
+func BenchmarkFirstCall(b *testing.B) {
+	for _, c := range []string{"git push", "go test ./...", "echo 'then git push'", "python3 -c 'print(1)'"} {
+		b.Run(strings.Fields(c)[0], func(b *testing.B) {
+			for b.Loop() {
+				s, err := Builtin()
+				if err != nil {
+					b.Fatal(err)
+				}
+				s.ClassifyCommand(c, "")
+			}
+		})
+	}
+}
+
+func BenchmarkClassifyCorpus(b *testing.B) {
+	s := builtin(b)
+	rows := readCorpus(b)
+	calls := make([]Call, len(rows))
+	for i, r := range rows {
+		calls[i] = r.call()
+	}
+	b.ResetTimer()
+	n := 0
+	for b.Loop() {
+		for _, c := range calls {
+			s.Classify(c)
+			n++
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/call")
+}
+
+func BenchmarkFindMentions(b *testing.B) {
+	s := builtin(b)
+	text := mentionText(b)
+	s.FindMentions(text, func(Mention) bool { return true })
+	b.SetBytes(int64(len(text)))
+	b.ResetTimer()
+	for b.Loop() {
+		s.FindMentions(text, func(Mention) bool { return true })
+	}
+}
+
+// mentionText is a megabyte of what transcripts hold: code, prose and
+// commands.
+func mentionText(tb testing.TB) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	for _, f := range []string{"args.go", "code.go", "testdata/commands.jsonl", "rule.go"} {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		b.Write(data)
+	}
+	return bytes.Repeat(b.Bytes(), 1+(1<<20)/b.Len())
+}

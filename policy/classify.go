@@ -1,0 +1,213 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// maxInput is the longest input that is taken apart; of a longer one the text
+// alone is looked at.
+const maxInput = 4 << 20
+
+// Classify says how far a tool call reaches. It never panics; an input that
+// it cannot read is judged by its text and marked opaque.
+func (s *Set) Classify(c Call) (res Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			res = s.failed(string(c.Input), p)
+		}
+	}()
+	var in map[string]any
+	if len(c.Input) > maxInput || len(c.Input) > 0 && json.Unmarshal(c.Input, &in) != nil {
+		return s.unreadable(c)
+	}
+	return s.call(c, in)
+}
+
+// ClassifyCommand says how far a shell command line reaches. cwd is the
+// directory it would run in, "" when that is not known.
+func (s *Set) ClassifyCommand(command, cwd string) (res Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			res = s.failed(command, p)
+		}
+	}()
+	return finish(s.newReading(cwd).line(command), Mentioned)
+}
+
+// failed is the answer when the classifier itself is at fault: the higher
+// tier, and visibly so.
+func (s *Set) failed(text string, cause any) Result {
+	return finish([]Hit{opaqueHit("classifier-failed", text, fmt.Sprintf("The classifier failed: %v", cause))}, Mentioned)
+}
+
+// unreadable judges a call whose input is no JSON object.
+func (s *Set) unreadable(c Call) Result {
+	var words []string
+	if json.Unmarshal(c.Input, &words) == nil && s.isShellTool(c.Tool) {
+		return s.ClassifyCommand(quoteWords(words), c.Cwd)
+	}
+	var text string
+	if json.Unmarshal(c.Input, &text) != nil {
+		text = string(c.Input)
+	}
+	if s.isShellTool(c.Tool) {
+		return s.ClassifyCommand(text, c.Cwd)
+	}
+	hits := s.mentions(text)
+	if t := s.table(); !t.localTools[toolKey(c.Tool)] && !t.netTools[toolKey(c.Tool)] && !t.wordTools[toolKey(c.Tool)] {
+		hits = append(hits, opaqueHit("unread-input", text, "The input of the call could not be read."))
+	}
+	return finish(hits, Mentioned)
+}
+
+// toolKey is a tool's name without the differences between clients:
+// run_shell_command, RunShellCommand and run-shell-command are one.
+func toolKey(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func (s *Set) isShellTool(name string) bool { return s.table().shellTools[toolKey(name)] }
+
+func (s *Set) call(c Call, in map[string]any) Result {
+	t := s.table()
+	key := toolKey(c.Tool)
+	switch {
+	case strings.HasPrefix(c.Tool, "mcp__"):
+		return s.mcpCall(c, in)
+	case c.Tool == "" || t.shellTools[key]:
+		if cmd, ok := commandField(in); ok {
+			return s.shellCall(cmd, in, c.Cwd)
+		}
+		return finish(s.wordsOf(in), Mentioned)
+	case isFileTool(key):
+		return s.fileCall(in)
+	case t.wordTools[key], t.localTools[key]:
+		return finish(s.wordsOf(in), Mentioned)
+	case t.netTools[key]:
+		hits := append(s.wordsOf(in), Hit{Rule: "net-read-tool", Tier: Local, Net: true, Why: "The tool reads the network.", Text: c.Tool})
+		return finish(hits, Mentioned)
+	}
+	return s.unknownCall(c, in)
+}
+
+// shellCall classifies the command line of a shell tool. Some tools name the
+// language of their code.
+func (s *Set) shellCall(cmd string, in map[string]any, cwd string) Result {
+	lang, _ := in["language"].(string)
+	if l := languageOf(lang); l != "" && l != "shell" || lang == "javascript" || lang == "typescript" {
+		if l == "" {
+			l = "javascript"
+		}
+		r := s.newReading(cwd)
+		return finish(append(r.program(l, cmd), s.mentions(cmd)...), Mentioned)
+	}
+	res := s.ClassifyCommand(cmd, cwd)
+	if res.Verdict == VerdictLocal {
+		if extra := s.wordsOf(without(in, cmd)); len(extra) > 0 {
+			return finish(append(res.Hits, extra...), Mentioned)
+		}
+	}
+	return res
+}
+
+// without is the input without the field that holds the command.
+func without(in map[string]any, cmd string) map[string]any {
+	out := make(map[string]any, len(in))
+	for k, v := range in {
+		if v != cmd && k != "command" && k != "cmd" {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// commandField finds the command line of a shell-like tool's input: a string,
+// or an argument list.
+func commandField(in map[string]any) (string, bool) {
+	for _, k := range []string{"command", "cmd", "code", "script", "shell_command", "commandLine", "command_line", "CommandLine", "input", "args", "argv"} {
+		switch v := in[k].(type) {
+		case string:
+			if args, ok := in["args"].([]any); ok && k != "args" {
+				return v + " " + quoteWords(stringsOf(args)), true
+			}
+			return v, true
+		case []any:
+			if w := stringsOf(v); len(w) > 0 {
+				return quoteWords(w), true
+			}
+		}
+	}
+	return "", false
+}
+
+func stringsOf(list []any) []string {
+	var out []string
+	for _, x := range list {
+		if s, ok := x.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// wordsOf gathers the mentions of every text of an input.
+func (s *Set) wordsOf(v any) []Hit {
+	var hits []Hit
+	eachString(v, func(text string) { hits = append(hits, s.mentions(text)...) })
+	return hits
+}
+
+// eachString calls f for each string of a JSON value, keys in order.
+func eachString(v any, f func(string)) {
+	switch v := v.(type) {
+	case string:
+		f(v)
+	case []any:
+		for _, x := range v {
+			eachString(x, f)
+		}
+	case map[string]any:
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		sort.Strings(keys)
+		for _, k := range keys {
+			eachString(v[k], f)
+		}
+	}
+}
+
+// unknownCall judges a tool that no table names: by a command it carries, then
+// by the verb in its name, and in doubt as external.
+func (s *Set) unknownCall(c Call, in map[string]any) Result {
+	t := s.table()
+	words := nameWords(c.Tool)
+	if t.mcp.runs(words) {
+		if cmd, ok := commandField(in); ok {
+			return s.shellCall(cmd, in, c.Cwd)
+		}
+	}
+	hits := s.wordsOf(in)
+	switch t.mcp.verb(words) {
+	case verbRead:
+		hits = append(hits, Hit{Rule: "tool-read", Tier: Local, Net: true, Why: "The tool's name says that it only reads.", Text: c.Tool})
+	case verbExternal:
+		hits = append(hits, Hit{Rule: "tool-verb", Tier: External, Why: "The tool's name says that it changes something.", Text: c.Tool, Opaque: true})
+	default:
+		if _, ok := in["text"].(string); ok && len(in) == 1 {
+			break
+		}
+		hits = append(hits, opaqueHit("tool-unknown", c.Tool, "Nothing is known of the tool."))
+	}
+	return finish(hits, Mentioned)
+}

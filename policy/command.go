@@ -1,0 +1,367 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// The bounds of one classification: how deep payloads inside payloads (a
+// shell line inside Python inside a shell line) are followed, and how many of
+// them there may be.
+const (
+	maxReadings = 64
+	maxNesting  = 6
+	maxHits     = 200
+)
+
+// reading is the state of classifying one call.
+type reading struct {
+	set     *Set
+	cwd     string
+	left    int // payloads that may still be read
+	depth   int
+	aliases map[string]string // git aliases that the line defined
+	remotes map[string]string // git remotes that the line named
+	nodes   []Node            // what was found, for Explain
+	trace   bool
+}
+
+func (s *Set) newReading(cwd string) *reading {
+	return &reading{set: s, cwd: cwd, left: maxReadings, aliases: map[string]string{}, remotes: map[string]string{}}
+}
+
+// line classifies a command line.
+func (r *reading) line(text string) []Hit {
+	if r.left--; r.left < 0 || r.depth > maxNesting {
+		return []Hit{opaqueHit("opaque-depth", text, "payloads inside payloads go deeper than is looked at")}
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	l := shell.Read(text, shell.Options{})
+	var hits []Hit
+	for i := range l.Commands {
+		hits = append(hits, r.command(&l.Commands[i])...)
+		if len(hits) > maxHits {
+			break
+		}
+	}
+	for _, t := range l.Texts {
+		hits = append(hits, r.set.mentions(t.Body)...)
+	}
+	if len(l.Opaque) > 0 {
+		hits = append(hits, r.unread(text, l.Opaque[0], hits)...)
+	}
+	return append(hits, r.set.strays(text, l.Commands, hits)...)
+}
+
+// command classifies one simple command; of one that is only defined, what it
+// would do is a mention.
+func (r *reading) command(c *shell.Command) []Hit {
+	if len(c.Argv) == 0 {
+		return nil
+	}
+	var children []Node
+	if r.trace {
+		saved := r.nodes
+		r.nodes = nil
+		defer func() { r.nodes = append(saved, r.nodes...) }()
+	}
+	hits := r.judge(c)
+	if r.trace {
+		children, r.nodes = r.nodes, nil
+	}
+	if c.Mode == shell.Defined {
+		for i := range hits {
+			hits[i].Mention = hits[i].Mention || hits[i].Tier > Local
+			hits[i].Net = false
+		}
+	}
+	if r.trace {
+		r.nodes = append(r.nodes, newNode(c, hits, children))
+	}
+	return hits
+}
+
+// judge is command without the mode and the trace.
+func (r *reading) judge(c *shell.Command) []Hit {
+	var hits []Hit
+	add := func(hs ...Hit) {
+		for _, h := range hs {
+			if h.Text == "" {
+				h.Text = commandText(c)
+			}
+			hits = append(hits, h)
+		}
+	}
+	add(r.surroundings(c)...)
+	prog := c.Program()
+	switch {
+	case c.Opaque != "":
+		add(opaqueHit("opaque-payload", commandText(c), c.Opaque))
+	case unknownWord(c.Argv[0]):
+		add(r.dynamicProgram(c)...)
+	}
+	if t := r.tool(prog); t != nil {
+		add(r.toolCall(t, c)...)
+	} else if !unknownWord(c.Argv[0]) {
+		add(r.unknownProgram(prog, c)...)
+	}
+	add(r.code(prog, c)...)
+	add(r.userPatterns(c)...)
+	if top(hits) < External {
+		add(r.data(prog, c)...)
+	}
+	return hits
+}
+
+func (r *reading) tool(prog string) *tool {
+	if t := r.set.toolFor(prog); t != nil {
+		return t
+	}
+	if low := strings.ToLower(prog); low != prog {
+		return r.set.toolFor(low)
+	}
+	return nil
+}
+
+// surroundings looks at what is round the command: another machine it would
+// run on, sockets it is redirected to, commands in its environment.
+func (r *reading) surroundings(c *shell.Command) []Hit {
+	var hits []Hit
+	if h, ok := remoteHit(c); ok {
+		hits = append(hits, h)
+	}
+	for _, rd := range c.Redirects {
+		t := rd.Target.Text
+		if (strings.HasPrefix(t, "/dev/tcp/") || strings.HasPrefix(t, "/dev/udp/")) && !isLoopbackHost(strings.Split(t, "/")[3]) {
+			hits = append(hits, Hit{Rule: "net-redirect", Tier: External, Why: "The shell itself opens a network connection for this redirection."})
+		}
+	}
+	return hits
+}
+
+// remoteHit judges the place where a command runs: containers of this machine
+// are local, everything else is another machine.
+func remoteHit(c *shell.Command) (Hit, bool) {
+	if c.Remote == "" {
+		return Hit{}, false
+	}
+	kind, name, ok := strings.Cut(c.Remote, ":")
+	if ok {
+		switch kind {
+		case "docker", "podman", "compose", "container", "image", "nerdctl", "vagrant", "chroot", "lxc", "wsl", "distrobox", "toolbox":
+			return Hit{}, false
+		}
+	} else {
+		name = kind
+	}
+	if isLoopbackHost(hostOf(name)) {
+		return Hit{}, false
+	}
+	return Hit{Rule: "remote-command", Tier: External, Why: "The command runs on another machine."}, true
+}
+
+// dynamicProgram judges a command whose program is not known: alone, or with
+// a verb that reaches outside, it is external.
+func (r *reading) dynamicProgram(c *shell.Command) []Hit {
+	t := r.set.table()
+	why := "The program is not known before the line runs."
+	if len(c.Argv) == 1 || c.Argv[0].Subst {
+		if s := c.Argv[0]; !s.Subst || !locatesProgram(s.Text) {
+			if len(c.Argv) == 1 || s.Subst {
+				return []Hit{opaqueHit("dynamic-program", commandText(c), why)}
+			}
+		}
+	}
+	for _, w := range c.Argv[1:] {
+		if t.verbs[w.Text] {
+			return []Hit{opaqueHit("dynamic-program", commandText(c), why)}
+		}
+		if !strings.HasPrefix(w.Text, "-") {
+			break
+		}
+	}
+	return nil
+}
+
+// locatesProgram: the substitution only finds where a program lies.
+func locatesProgram(s string) bool {
+	bodies, ok := substitutions(s)
+	if !ok || len(bodies) != 1 {
+		return false
+	}
+	f := strings.Fields(bodies[0])
+	return len(f) > 0 && containsString([]string{"which", "command", "type", "whereis", "npm", "brew", "go", "xcrun"}, f[0])
+}
+
+// toolCall matches a command against the rules of its tool.
+func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
+	argv := c.Argv[1:]
+	a := parseArgs(t, c, argv)
+	if a.helps() {
+		return nil
+	}
+	hits := r.rules(a)
+	if len(a.words) > 1 && unknownWord(a.words[0]) {
+		if without := r.rules(a.withoutFirst()); len(without) > 0 {
+			hits = without
+		}
+	}
+	if t.is("git") {
+		hits = append(hits, r.git(a, c)...)
+	}
+	hits = append(hits, r.payloads(a, c)...)
+	if len(hits) == 0 && (t.Net || a.net) && !allLoopback(a) {
+		hits = append(hits, Hit{Rule: t.Name + "-read", Tier: Local, Net: true, Why: "It reads the network."})
+	}
+	return hits
+}
+
+func (r *reading) rules(a *args) []Hit {
+	var hits []Hit
+	for _, rule := range a.tool.rules {
+		if h, ok := rule.match(a); ok {
+			hits = append(hits, h)
+		}
+	}
+	return hits
+}
+
+// helps reports whether the command only prints help.
+func (a *args) helps() bool {
+	if len(a.words) > 0 && a.words[0].Text == "help" {
+		return true
+	}
+	if a.has("--help") && !a.tool.Stop {
+		return true
+	}
+	return a.hasAny(a.tool.Help)
+}
+
+// withoutFirst is the command without its first operand: a variable in that
+// place often holds options.
+func (a *args) withoutFirst() *args {
+	b := *a
+	b.words = a.words[1:]
+	return &b
+}
+
+// payloads classifies what an option or the operands of a command make it run.
+func (r *reading) payloads(a *args, c *shell.Command) []Hit {
+	var hits []Hit
+	for _, sub := range a.subs {
+		for _, f := range sub.RunFlags {
+			for _, v := range a.all(f) {
+				hits = append(hits, r.line(v.Text)...)
+			}
+		}
+		n := len(strings.Fields(sub.Path))
+		if sub.Run == "" || len(a.words) <= n {
+			continue
+		}
+		hits = append(hits, r.operands(sub.Run, a, c, n)...)
+	}
+	return hits
+}
+
+// operands classifies the operands from n on, which the command runs: as one
+// shell line ("sh"), each as a line ("each", "spawn"), as a command ("argv"),
+// or as a command line of the same program ("argv-self").
+func (r *reading) operands(how string, a *args, c *shell.Command, n int) []Hit {
+	var hits []Hit
+	inner := *c
+	inner.Argv = tailOf(a.argv, a.words[n])
+	switch how {
+	case "sh":
+		return r.line(joinWords(a.words[n:]))
+	case "each", "spawn":
+		for _, w := range a.words {
+			if strings.ContainsAny(w.Text, " \n") {
+				hits = append(hits, r.line(strings.ReplaceAll(w.Text, "spawn ", " "))...)
+			}
+		}
+	case "argv":
+		hits = r.command(&inner)
+	case "argv-self":
+		inner.Argv = append([]shell.Word{c.Argv[0]}, inner.Argv...)
+		hits = r.command(&inner)
+	}
+	return hits
+}
+
+// tailOf is argv from the word w on.
+func tailOf(argv []shell.Word, w shell.Word) []shell.Word {
+	for i := range argv {
+		if argv[i] == w {
+			return argv[i:]
+		}
+	}
+	return []shell.Word{w}
+}
+
+func joinWords(words []shell.Word) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
+	}
+	return strings.Join(out, " ")
+}
+
+// git follows aliases and the commands that configuration makes git run.
+func (r *reading) git(a *args, c *shell.Command) []Hit {
+	r.noteGitConfig(a)
+	var hits []Hit
+	for _, v := range a.all("-c") {
+		key, val, _ := strings.Cut(v.Text, "=")
+		if k := strings.ToLower(key); k == "core.sshcommand" || k == "core.editor" || k == "core.pager" || k == "sequence.editor" || k == "core.fsmonitor" {
+			hits = append(hits, r.line(val)...)
+		}
+	}
+	exp, ok := r.gitAlias(a)
+	if !ok || r.depth > maxNesting {
+		return hits
+	}
+	rest := tailOf(a.argv, a.words[0])[1:]
+	if cmd, shellAlias := strings.CutPrefix(exp, "!"); shellAlias {
+		return append(hits, r.line(cmd+" "+joinWords(rest))...)
+	}
+	return append(hits, r.line("git "+exp+" "+joinWords(rest))...)
+}
+
+// userPatterns looks for a user's plain strings.
+func (r *reading) userPatterns(c *shell.Command) []Hit {
+	if len(r.set.patterns) == 0 {
+		return nil
+	}
+	text := strings.ToLower(commandText(c) + "\n" + joinWords(c.Argv))
+	var hits []Hit
+	for _, p := range r.set.patterns {
+		if strings.Contains(text, p) {
+			hits = append(hits, Hit{Rule: "pattern:" + p, Tier: External, Why: "It holds a text that your configuration lists as external."})
+		}
+	}
+	return hits
+}
+
+// commandText is the command as it would run.
+func commandText(c *shell.Command) string {
+	if c.Source != "" {
+		return c.Source
+	}
+	return joinWords(c.Argv)
+}
+
+func opaqueHit(rule, text, why string) Hit {
+	return Hit{Rule: rule, Tier: External, Why: why, Text: text, Opaque: true}
+}
+
+func top(hits []Hit) Tier {
+	t := Local
+	for _, h := range hits {
+		if !h.Mention && h.Tier > t {
+			t = h.Tier
+		}
+	}
+	return t
+}

@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// CommandOf is one line for people that says what a call is: the command of a
+// shell tool as it is, the file of one that writes, else name and input. It
+// is hostile text.
+func CommandOf(c Call) string {
+	var in map[string]any
+	if json.Unmarshal(c.Input, &in) != nil {
+		return strings.TrimSpace(c.Tool + " " + string(c.Input))
+	}
+	if !strings.HasPrefix(c.Tool, "mcp__") {
+		if cmd, ok := commandField(in); ok && !isFileTool(toolKey(c.Tool)) {
+			return cmd
+		}
+		for _, k := range []string{"file_path", "notebook_path", "path", "url", "query", "skill", "description", "text"} {
+			if v, ok := in[k].(string); ok {
+				return c.Tool + " " + v
+			}
+		}
+	}
+	return c.Tool + " " + string(c.Input)
+}
+
+// codeRules describes the rules that are part of the classifier and stand in
+// no pack, and a user's patterns.
+func codeRules(patterns []string) []RuleInfo {
+	out := []RuleInfo{
+		{ID: "opaque-payload", Tier: External, Why: "It runs what cannot be seen before: a decoded or downloaded text."},
+		{ID: "opaque-script", Tier: External, Why: "A script that is not looked into is named like one that reaches outside."},
+		{ID: "opaque-verb", Tier: External, Why: "An unknown program is told to do what reaches outside."},
+		{ID: "opaque-depth", Tier: External, Why: "Payloads inside payloads go deeper than is looked at."},
+		{ID: "dynamic-program", Tier: External, Why: "The program is not known before the line runs."},
+		{ID: "remote-command", Tier: External, Why: "The command runs on another machine."},
+		{ID: "net-redirect", Tier: External, Why: "The shell itself opens a network connection."},
+		{ID: "unread-text", Tier: External, Why: "Part of a line could not be read, and its text names what reaches outside."},
+		{ID: "unread-input", Tier: External, Why: "The input of a call could not be read."},
+		{ID: "mcp-write", Tier: External, Why: "An MCP tool's name says that it changes something on its server."},
+		{ID: "mcp-unknown", Tier: External, Why: "Neither an MCP server nor the verb of its tool is known."},
+		{ID: "mcp-read", Tier: Local, Why: "An MCP tool's name says that it only reads."},
+		{ID: "tool-verb", Tier: External, Why: "A tool's name says that it changes something."},
+		{ID: "tool-unknown", Tier: External, Why: "Nothing is known of a tool."},
+		{ID: "tool-read", Tier: Local, Why: "A tool's name says that it only reads."},
+		{ID: "net-read-tool", Tier: Local, Why: "A tool reads the network."},
+		{ID: "classifier-failed", Tier: External, Why: "The classifier failed on the call."},
+	}
+	for _, p := range classics() {
+		out = append(out, RuleInfo{ID: p.rule, Tier: External, Why: p.why})
+	}
+	for i := range out {
+		out[i].Pack = "engine"
+	}
+	for _, p := range patterns {
+		out = append(out, RuleInfo{ID: "pattern:" + p, Pack: "patterns", Tier: External, Why: "A text that your configuration lists as external."})
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// dbRemote: a database client speaks to a server on another machine. A host
+// that is not known, or hides in a variable, is one.
+func dbRemote(a *args, rest []shell.Word) bool {
+	hosts := a.all("-h", "--host", "--hostname", "-S", "-H", "--server", "-u", "--uri", "--url", "-d", "--dbname", "--connection-string", "--connect-url", "--database-url", "--database", "-D", "--dsn", "--source")
+	for _, e := range []string{"PGHOST", "DATABASE_URL", "MYSQL_HOST", "PGHOSTADDR", "REDIS_URL", "REDISCLI_URL"} {
+		if v, ok := a.env(e); ok {
+			hosts = append(hosts, v)
+		}
+	}
+	hosts = append(hosts, rest...)
+	for _, h := range hosts {
+		if remoteHost(h, a) {
+			return true
+		}
+	}
+	return false
+}
+
+func remoteHost(w shell.Word, a *args) bool {
+	s := strings.ToLower(w.Text)
+	if unknownWord(w) {
+		return strings.Contains(s, "url") || strings.Contains(s, "host") || strings.Contains(s, "uri") || strings.Contains(s, "dsn") || strings.Contains(s, "conn")
+	}
+	switch {
+	case strings.Contains(s, "://"):
+		return !isLoopbackURL(s) && !strings.Contains(s, ":///") && !strings.HasPrefix(s, "sqlite")
+	case strings.Contains(s, "host="):
+		_, h, _ := strings.Cut(s, "host=")
+		h = strings.Trim(strings.FieldsFunc(h+" ", func(r rune) bool { return r == ' ' || r == ';' || r == '&' })[0], `'"`)
+		return !isLoopbackHost(h) && !strings.HasPrefix(h, "/")
+	}
+	for _, n := range []string{"-h", "--host", "--hostname", "-S", "-H", "--server"} {
+		for _, v := range a.all(n) {
+			if v == w && s != "" && s[0] != '/' && s[0] != '.' && !isLoopbackHost(hostOf(strings.TrimPrefix(s, "tcp:"))) {
+				return n != "-S" || !strings.ContainsAny(s, "/") && a.tool.is("sqlcmd")
+			}
+		}
+	}
+	for _, e := range []string{"PGHOST", "MYSQL_HOST", "PGHOSTADDR"} {
+		if v, ok := a.env(e); ok && v == w {
+			return s != "" && s[0] != '/' && !isLoopbackHost(s)
+		}
+	}
+	return false
+}
+
+// dbWrites: the client is given a statement that changes something, or a file
+// or input that cannot be looked into.
+func dbWrites(a *args, rest []shell.Word) bool {
+	t := a.tool.set.table()
+	if a.has("-f") || a.has("--file") || a.has("-i") && a.tool.is("sqlcmd") {
+		return true
+	}
+	if hasInput(a, rest) && (!a.cmd.Stdin.Known || t.writes(a.cmd.Stdin.Text)) {
+		return true
+	}
+	for _, v := range a.all("-c", "--command", "-e", "--execute", "--eval", "-q", "-Q", "--query", "-cmd", "--sql") {
+		if t.writes(v.Text) || unknownWord(v) {
+			return true
+		}
+	}
+	for _, w := range rest {
+		if strings.ContainsAny(w.Text, " ;(") && t.writes(w.Text) {
+			return true
+		}
+	}
+	return false
+}
+
+// writes reports whether a statement text changes a database: one of its
+// statements begins with a writing word, or it calls a writing method.
+func (t *tables) writes(text string) bool {
+	up := strings.ToUpper(text)
+	for _, st := range strings.FieldsFunc(up, func(r rune) bool { return r == ';' || r == '\n' }) {
+		f := strings.FieldsFunc(st, func(r rune) bool { return r == ' ' || r == '\t' || r == '(' || r == ')' })
+		if len(f) == 0 {
+			continue
+		}
+		if t.sqlWrites[f[0]] {
+			return true
+		}
+		if f[0] == "WITH" || f[0] == "EXPLAIN" || f[0] == "BEGIN" {
+			for _, w := range f {
+				if t.sqlWrites[w] {
+					return true
+				}
+			}
+		}
+		if strings.HasPrefix(f[0], `\COPY`) && strings.Contains(st, " FROM ") || f[0] == `\I` || f[0] == `\!` {
+			return true
+		}
+	}
+	for m := range t.mongoWrites {
+		if strings.Contains(text, "."+m+"(") {
+			return true
+		}
+	}
+	return false
+}
+
+// redisWrites: the command given to redis-cli changes something, or commands
+// come from standard input.
+func redisWrites(a *args, rest []shell.Word) bool {
+	if len(rest) == 0 {
+		return hasInput(a, rest)
+	}
+	return !a.tool.set.table().redisReads[strings.ToUpper(rest[0].Text)]
+}

@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// localRemote: the repository that git pushes to is a path on this machine.
+// A name is a configured remote and may be anywhere.
+func localRemote(a *args, rest []shell.Word) bool {
+	dest := shell.Word{}
+	if len(rest) > 0 {
+		dest = rest[0]
+	}
+	if v, ok := a.last("--repo"); ok && len(rest) == 0 {
+		dest = v
+	}
+	if unknownWord(dest) {
+		return false
+	}
+	return isLocalPath(dest.Text)
+}
+
+func isLocalPath(s string) bool {
+	if strings.Contains(s, "::") {
+		return false // a remote helper, ext:: and its kin
+	}
+	for _, p := range []string{"/", "./", "../", "~", "file://"} {
+		if strings.HasPrefix(s, p) && !strings.HasPrefix(s, "//") {
+			return true
+		}
+	}
+	if s == "." || s == ".." {
+		return true
+	}
+	return strings.HasSuffix(s, ".git") && !strings.Contains(s, ":")
+}
+
+// gitAlias finds what a git subcommand stands for when the line itself has
+// defined it, by -c alias.X=... or by an earlier git config.
+func (r *reading) gitAlias(a *args) (expansion string, ok bool) {
+	if len(a.words) == 0 {
+		return "", false
+	}
+	name := a.words[0].Text
+	for _, v := range a.all("-c") {
+		if k, val, eq := strings.Cut(v.Text, "="); eq && strings.EqualFold(k, "alias."+name) {
+			return val, true
+		}
+	}
+	expansion, ok = r.aliases[strings.ToLower(name)]
+	return expansion, ok
+}
+
+// noteGitConfig remembers what a git config of the line changes for the later
+// commands of it: aliases, and the places of remotes.
+func (r *reading) noteGitConfig(a *args) {
+	if len(a.words) < 2 {
+		return
+	}
+	w := a.words[1:]
+	switch a.words[0].Text {
+	case "config":
+		if w[0].Text == "set" {
+			w = w[1:]
+		}
+		if len(w) < 2 {
+			return
+		}
+		key := strings.ToLower(w[0].Text)
+		if name, ok := strings.CutPrefix(key, "alias."); ok {
+			r.aliases[name] = w[1].Text
+		}
+	case "remote":
+		if len(w) >= 3 && (w[0].Text == "add" || w[0].Text == "set-url") {
+			r.remotes[w[1].Text] = w[2].Text
+		}
+	}
+}

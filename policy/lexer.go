@@ -1,0 +1,233 @@
+package policy
+
+import "strings"
+
+// literal is one string literal of a program text.
+type literal struct {
+	start, end int // with the quotes
+	text       string
+	quote      byte
+}
+
+// source is a program text of a scripting language with its strings and
+// comments set apart: code has the same length, with blanks in their place.
+type source struct {
+	lang string
+	code string
+	lits []literal
+	text string
+}
+
+// lex divides a program text. It knows quotes and comments, no grammar: that
+// is enough to tell a call from a text that only speaks of one.
+func lex(lang, text string) *source {
+	s := &source{lang: lang, text: text}
+	out := []byte(text)
+	for i := 0; i < len(text); {
+		switch n, isString := s.token(i); {
+		case n == 0:
+			i++
+		case isString:
+			blank(out[i:i+n], 'S')
+			i += n
+		default:
+			blank(out[i:i+n], ' ')
+			i += n
+		}
+	}
+	s.code = string(out)
+	return s
+}
+
+func blank(b []byte, with byte) {
+	for i := range b {
+		if b[i] != '\n' {
+			b[i] = ' '
+		}
+	}
+	if with != ' ' && len(b) > 0 {
+		b[0] = '"'
+	}
+}
+
+// token returns the length of the string or comment at i, 0 for neither.
+func (s *source) token(i int) (n int, isString bool) {
+	t := s.text[i:]
+	switch {
+	case s.hashComments() && t[0] == '#' && (i == 0 || s.text[i-1] != '$'):
+		return lineLength(t), false
+	case s.slashComments() && strings.HasPrefix(t, "//") && (i == 0 || s.text[i-1] != ':'):
+		return lineLength(t), false
+	case s.slashComments() && strings.HasPrefix(t, "/*"):
+		if j := strings.Index(t[2:], "*/"); j >= 0 {
+			return j + 4, false
+		}
+		return len(t), false
+	case s.lang == "python" && (strings.HasPrefix(t, `"""`) || strings.HasPrefix(t, "'''")):
+		return s.block(i, t[:3]), true
+	case t[0] == '"' || t[0] == '\'' || t[0] == '`' && s.lang != "python":
+		return s.quoted(i), true
+	case s.lang == "perl" && strings.HasPrefix(t, "qx") || s.lang == "ruby" && strings.HasPrefix(t, "%x"):
+		if n := s.delimited(i, 2); n > 0 {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+func (s *source) hashComments() bool {
+	return s.lang != "javascript"
+}
+
+func (s *source) slashComments() bool { return s.lang == "javascript" || s.lang == "php" }
+
+func lineLength(t string) int {
+	if j := strings.IndexByte(t, '\n'); j >= 0 {
+		return j
+	}
+	return len(t)
+}
+
+func (s *source) block(i int, quote string) int {
+	body := s.text[i+3:]
+	n, end := len(body), len(s.text)-i
+	if j := strings.Index(body, quote); j >= 0 {
+		n, end = j, j+6
+	}
+	s.lits = append(s.lits, literal{i, i + end, body[:n], quote[0]})
+	return end
+}
+
+// quoted reads a string in ' " or `. A plain one ends at the end of its line
+// at the latest, except where the language lets it go on.
+func (s *source) quoted(i int) int {
+	q := s.text[i]
+	var b strings.Builder
+	for k := i + 1; k < len(s.text); k++ {
+		switch c := s.text[k]; {
+		case c == q:
+			s.lits = append(s.lits, literal{i, k + 1, b.String(), q})
+			return k + 1 - i
+		case c == '\\' && k+1 < len(s.text):
+			k++
+			b.WriteByte(unescape(s.text[k]))
+		case c == '\n' && q != '`' && (s.lang == "python" || s.lang == "javascript"):
+			s.lits = append(s.lits, literal{i, k, b.String(), q})
+			return k - i
+		default:
+			b.WriteByte(c)
+		}
+	}
+	s.lits = append(s.lits, literal{i, len(s.text), b.String(), q})
+	return len(s.text) - i
+}
+
+func unescape(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// delimited reads qx{...} and %x(...), skip bytes before the delimiter.
+func (s *source) delimited(i, skip int) int {
+	if i+skip >= len(s.text) || i > 0 && isIdent(s.text[i-1]) {
+		return 0
+	}
+	closer := map[byte]byte{'(': ')', '{': '}', '[': ']', '<': '>', '/': '/', '!': '!', '|': '|'}[s.text[i+skip]]
+	if closer == 0 {
+		return 0
+	}
+	body := s.text[i+skip+1:]
+	j := strings.IndexByte(body, closer)
+	if j < 0 {
+		return 0
+	}
+	s.lits = append(s.lits, literal{i, i + skip + j + 2, body[:j], '`'})
+	return skip + j + 2
+}
+
+func isIdent(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// call is one call in a program text: its dotted name and where its arguments
+// stand.
+type call struct {
+	name       string
+	start, end int // of the arguments, without the parentheses
+}
+
+// calls lists the calls of the text. In languages that allow it, a name
+// followed by a string is a call too.
+func (s *source) calls() []call {
+	var out []call
+	for i := 0; i < len(s.code); i++ {
+		switch c := s.code[i]; {
+		case c == '(':
+			if name := s.nameBefore(i); name != "" {
+				out = append(out, call{name, i + 1, s.closing(i)})
+			}
+		case c == '"' && (s.lang == "ruby" || s.lang == "perl" || s.lang == "php" || s.lang == "awk"):
+			if i > 0 && s.code[i-1] == ' ' || i > 0 && s.lang != "awk" && isIdent(s.code[i-1]) {
+				if name := s.nameBefore(len(strings.TrimRight(s.code[:i], " "))); name != "" {
+					out = append(out, call{name, i, s.statementEnd(i)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// nameBefore reads the dotted name that ends before i: requests.post,
+// Net::HTTP.post, $ua->post, .post after another call's result.
+func (s *source) nameBefore(i int) string {
+	j := i
+	for j > 0 {
+		c := s.code[j-1]
+		if isIdent(c) || c == '.' || c == '$' || c == ':' && (j > 1 && s.code[j-2] == ':' || j < len(s.code) && s.code[j] == ':') ||
+			c == '>' && j > 1 && s.code[j-2] == '-' || c == '-' && j < len(s.code) && s.code[j] == '>' || c == '!' || c == '?' {
+			j--
+			continue
+		}
+		break
+	}
+	return s.code[j:i]
+}
+
+// closing finds the parenthesis that closes the one at i.
+func (s *source) closing(i int) int {
+	depth := 0
+	for k := i; k < len(s.code); k++ {
+		switch s.code[k] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return k
+			}
+		}
+	}
+	return len(s.code)
+}
+
+func (s *source) statementEnd(i int) int {
+	if j := strings.IndexAny(s.code[i:], ";\n"); j >= 0 {
+		return i + j
+	}
+	return len(s.code)
+}
+
+// within lists the literals that stand in a part of the text.
+func (s *source) within(start, end int) []literal {
+	var out []literal
+	for _, l := range s.lits {
+		if l.start >= start && l.end <= end {
+			out = append(out, l)
+		}
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package policy
+
+import (
+	"strings"
+)
+
+// verbKind is what a tool's name says that it does.
+type verbKind uint8
+
+const (
+	verbNone verbKind = iota
+	verbRead
+	verbExternal
+)
+
+// mcpTable is the verbs and the servers that are known.
+type mcpTable struct {
+	external, read, run map[string]bool
+	servers             []mcpServer
+}
+
+type mcpServer struct {
+	serverDef
+	tier Tier
+}
+
+func newMCPTable(d *mcpDef) mcpTable {
+	t := mcpTable{external: setOf(d.External), read: setOf(d.Read), run: setOf(d.Run)}
+	for _, s := range d.Servers {
+		m := mcpServer{serverDef: s, tier: External}
+		_ = m.tier.UnmarshalText([]byte(s.Default)) // checked when packs are tested
+		t.servers = append(t.servers, m)
+	}
+	return t
+}
+
+// runs reports whether a tool's name says that it runs code.
+func (t *mcpTable) runs(words []string) bool {
+	for _, w := range words {
+		if t.run[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// verb finds the verb of a tool's name, which may stand first, behind the
+// server's name, or last. The first one counts; one joined to it by and, or,
+// may make it graver.
+func (t *mcpTable) verb(words []string) verbKind {
+	kind := verbNone
+	for i, w := range words {
+		k := verbNone
+		switch {
+		case t.external[w]:
+			k = verbExternal
+		case t.read[w]:
+			k = verbRead
+		}
+		if k == verbNone {
+			continue
+		}
+		joined := i > 0 && (words[i-1] == "and" || words[i-1] == "or" || words[i-1] == "then")
+		if kind == verbNone || joined && k > kind {
+			kind = k
+		}
+		// review_write, pull_request_read: a noun that is also a verb gives way
+		// to the method at the end.
+		if i == len(words)-1 && (w == "write" || w == "read") {
+			kind = k
+		}
+	}
+	return kind
+}
+
+// server finds what is known of a server by its name.
+func (t *mcpTable) server(name string) *mcpServer {
+	words := nameWords(name)
+	joined := strings.Join(words, "-")
+	for i := range t.servers {
+		for _, n := range t.servers[i].Names {
+			if n == joined || containsRun(words, strings.Split(n, "-")) {
+				return &t.servers[i]
+			}
+		}
+	}
+	return nil
+}
+
+func containsRun(words, run []string) bool {
+	for i := 0; i+len(run) <= len(words); i++ {
+		same := true
+		for k, w := range run {
+			same = same && words[i+k] == w
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// splitMCP divides mcp__server__tool.
+func splitMCP(name string) (server, tool string) {
+	rest := strings.TrimPrefix(name, "mcp__")
+	if i := strings.LastIndex(rest, "__"); i >= 0 {
+		return rest[:i], rest[i+2:]
+	}
+	return "", rest
+}
+
+// mcpCall classifies a call of an MCP tool.
+func (s *Set) mcpCall(c Call, in map[string]any) Result {
+	t := &s.table().mcp
+	server, name := splitMCP(c.Tool)
+	words := toolWords(server, name)
+	known := t.server(server)
+	if t.runs(append(words, nameWords(server)...)) || t.runs(nameWords(name)) {
+		if cmd, ok := commandField(in); ok && (known == nil || known.tier != External) {
+			return s.shellCall(cmd, in, c.Cwd)
+		}
+	}
+	hit := t.judge(known, words)
+	hit.Text = c.Tool
+	hits := []Hit{hit}
+	if hit.Tier < External {
+		hits = append(hits, s.wordsOf(in)...)
+		hits = append(hits, s.codeArguments(in, c.Cwd)...)
+	}
+	return finish(hits, Mentioned)
+}
+
+// codeArguments classifies arguments that are named like code.
+func (s *Set) codeArguments(in map[string]any, cwd string) []Hit {
+	var hits []Hit
+	for _, k := range []string{"command", "cmd", "shell_command"} {
+		if v, ok := in[k].(string); ok {
+			hits = append(hits, s.newReading(cwd).line(v)...)
+		}
+	}
+	return hits
+}
+
+// toolWords is the words of a tool's name without those of the server's.
+func toolWords(server, tool string) []string {
+	own := nameWords(server)
+	var out []string
+	for i, w := range nameWords(tool) {
+		if i == 0 && containsString(own, w) || w == "api" || w == "mcp" || w == "tool" {
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// judge says how far a tool reaches by its server's entry, then by its verb;
+// nothing known of either is external, with low evidence.
+func (t *mcpTable) judge(known *mcpServer, words []string) Hit {
+	if known != nil {
+		return t.judgeKnown(known, words)
+	}
+	switch t.verb(words) {
+	case verbRead:
+		return Hit{Rule: "mcp-read", Tier: Local, Net: true, Why: "The MCP tool's name says that it only reads."}
+	case verbExternal:
+		return Hit{Rule: "mcp-write", Tier: External, Why: "The MCP tool's name says that it changes something on its server."}
+	}
+	return Hit{Rule: "mcp-unknown", Tier: External, Opaque: true, Why: "Neither the MCP server nor the verb of its tool is known."}
+}
+
+func (t *mcpTable) judgeKnown(m *mcpServer, words []string) Hit {
+	name := strings.Join(words, "_")
+	h := Hit{Rule: "mcp-" + m.Names[0], Tier: m.tier, Net: m.Net, Why: "The MCP server is known: " + m.Names[0] + "."}
+	switch {
+	case matchAny(m.Local, name):
+		h.Tier = Local
+	case matchAny(m.External, name):
+		h.Tier, h.Net = External, false
+	case matchAny(m.Shared, name):
+		h.Tier = Shared
+	case m.tier == External && t.verb(words) == verbRead:
+		h.Tier, h.Net = Local, true
+	}
+	if h.Tier == External {
+		h.Net = false
+	}
+	return h
+}

@@ -1,0 +1,117 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// tables are the lists that the classifier looks at beside the rules.
+type tables struct {
+	risky, counter, stage, verbs, harmless map[string]bool
+	sqlWrites, mongoWrites, redisReads     map[string]bool
+	localTools, netTools, shellTools       map[string]bool
+	wordTools                              map[string]bool
+	mcp                                    mcpTable
+	code                                   []*rule
+}
+
+// table decodes the packs that hold lists, once.
+func (s *Set) table() *tables {
+	s.tablesOnce.Do(func() {
+		t := &s.tables
+		for _, p := range s.programs["@tables"] {
+			p.load()
+			if n := p.def.Names; n != nil {
+				t.risky, t.counter, t.stage = setOf(n.Risky), setOf(n.Counter), setOf(n.Stage)
+				t.verbs, t.harmless = setOf(n.Verbs), setOf(n.Harmless)
+			}
+			if d := p.def.Tables; d != nil {
+				t.sqlWrites, t.mongoWrites, t.redisReads = setOf(d.SQLWrites), setOf(d.MongoWrites), setOf(d.RedisReads)
+				t.localTools, t.netTools = setOf(d.LocalTools), setOf(d.NetTools)
+				t.shellTools, t.wordTools = setOf(d.ShellTools), setOf(d.WordTools)
+			}
+			if p.def.MCP != nil {
+				t.mcp = newMCPTable(p.def.MCP)
+			}
+		}
+		for _, p := range s.programs["@code"] {
+			p.load()
+			for _, r := range p.rules {
+				if len(r.Code) > 0 {
+					t.code = append(t.code, r)
+				}
+			}
+		}
+	})
+	return &s.tables
+}
+
+// nameWords cuts a name into its lower-case words at punctuation, digits and
+// changes of case: "publishToMavenLocal" is publish, to, maven, local.
+func nameWords(name string) []string {
+	var out []string
+	start := -1
+	for i := 0; i <= len(name); i++ {
+		letter := i < len(name) && (name[i] >= 'a' && name[i] <= 'z' || name[i] >= 'A' && name[i] <= 'Z')
+		hump := letter && start >= 0 && name[i] <= 'Z' && name[i-1] >= 'a'
+		if start >= 0 && (!letter || hump) {
+			out = append(out, strings.ToLower(name[start:i]))
+			start = -1
+		}
+		if letter && start < 0 {
+			start = i
+		}
+	}
+	return out
+}
+
+// riskyName reports whether a script or target that cannot be seen through is
+// named like one that reaches outside. A word like build or lint beside the
+// risky one clears it; a stage like dev or test does so only before it, for
+// deploy:dev deploys.
+func (t *tables) riskyName(name string) bool {
+	risky := false
+	for _, w := range nameWords(name) {
+		switch {
+		case t.counter[w]:
+			return false
+		case t.stage[w] && !risky:
+			return false
+		case t.risky[w]:
+			risky = true
+		}
+	}
+	return risky
+}
+
+// riskyScript judges the file name of a script.
+func (t *tables) riskyScript(path string) bool {
+	base := baseOf(path)
+	stem := base
+	if i := strings.IndexByte(stem, '.'); i > 0 {
+		stem = stem[:i]
+	}
+	if w := nameWords(base); len(w) > 1 {
+		for _, last := range w[max(len(w)-2, 1):] {
+			if last == "test" || last == "spec" || last == "md" || last == "txt" || last == "json" || last == "yml" || last == "yaml" {
+				return false
+			}
+		}
+	}
+	return t.riskyName(stem)
+}
+
+// riskyOperand: an operand is a target whose name is risky. Assignments and
+// options are no targets.
+func riskyOperand(a *args, rest []shell.Word) bool {
+	for _, w := range rest {
+		if strings.Contains(w.Text, "=") || a.tool.set == nil {
+			continue
+		}
+		if a.tool.set.table().riskyName(w.Text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package policy
+
+import "strings"
+
+// phrase is one text that counts as a mention of a rule. It is kept in lower
+// case, its words divided by one space; in a text any run of white space will
+// do. An exact phrase counts anywhere, the others only at word boundaries.
+type phrase struct {
+	text  string
+	rule  string
+	tier  Tier
+	why   string
+	exact bool
+}
+
+// phraseIndex finds phrases by their first byte.
+type phraseIndex struct {
+	all   []phrase
+	first [256][]int32
+}
+
+// classics are the patterns that scripts round such loops have always looked
+// for; they count wherever they stand.
+func classics() []phrase {
+	var out []phrase
+	for _, p := range []string{
+		"git push", "gh pr create", "gh pr merge", "railway deploy", "npm publish",
+		"curl -x post", "curl -x put", "curl -x patch", "curl -x delete",
+	} {
+		out = append(out, phrase{
+			text: p, rule: "classic-" + strings.ReplaceAll(strings.ReplaceAll(p, " -", "-"), " ", "-"),
+			tier: External, why: "A text that loops have always looked for.", exact: true,
+		})
+	}
+	return out
+}
+
+// phraseSet decodes every pack and gathers the phrases, once.
+func (s *Set) phraseSet() *phraseIndex {
+	s.phrasesOnce.Do(func() {
+		x := &s.phrases
+		x.all = classics()
+		seen := map[string]bool{}
+		for _, p := range s.packs {
+			p.load()
+			for _, r := range p.rules {
+				if r.tier != External {
+					continue
+				}
+				for _, text := range r.makePhrases() {
+					text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+					if text != "" && !seen[text] {
+						seen[text] = true
+						x.all = append(x.all, phrase{text: text, rule: r.ID, tier: r.tier, why: r.Why})
+					}
+				}
+			}
+		}
+		for _, p := range s.patterns {
+			x.all = append(x.all, phrase{text: p, rule: "pattern:" + p, tier: External, exact: true, why: "A text that your configuration lists as external."})
+		}
+		for i, p := range x.all {
+			c := p.text[0]
+			x.first[c] = append(x.first[c], int32(i))
+			if c >= 'a' && c <= 'z' {
+				x.first[c-32] = append(x.first[c-32], int32(i))
+			}
+		}
+	})
+	return &s.phrases
+}
+
+// at returns the end of the phrase when it stands at i.
+func (p *phrase) at(text []byte, i int) (end int, ok bool) {
+	for k := 0; k < len(p.text); k++ {
+		if i >= len(text) {
+			return 0, false
+		}
+		if p.text[k] == ' ' {
+			n := whiteSpace(text, i)
+			if n == 0 {
+				return 0, false
+			}
+			i += n
+			continue
+		}
+		if lower(text[i]) != p.text[k] {
+			return 0, false
+		}
+		i++
+	}
+	return i, true
+}
+
+// whiteSpace is the length of the run of white space at i.
+func whiteSpace(text []byte, i int) int {
+	n := 0
+	for i+n < len(text) && isSpace(text[i+n]) {
+		n++
+	}
+	return n
+}
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 32
+	}
+	return c
+}
+
+// bounded reports whether text[start:end] does not stand inside a longer
+// word. An escaped line end of JSON text (\n) is a boundary too.
+func bounded(text []byte, start, end int) bool {
+	if start > 0 && wordByte(text[start-1]) {
+		c := text[start-1]
+		if !(start > 1 && text[start-2] == '\\' && (c == 'n' || c == 't' || c == 'r')) {
+			return false
+		}
+	}
+	return end >= len(text) || !wordByte(text[end]) || !wordByte(text[end-1])
+}
+
+func wordByte(c byte) bool { return isIdent(c) || c == '-' }
+
+// Mention is one place where a text speaks of what a rule means.
+type Mention struct {
+	Rule       string
+	Tier       Tier
+	Why        string
+	Start, End int
+}
+
+// scan calls yield for each phrase of the text, in order of their start. It
+// is for short texts; find does the same for long ones.
+func (x *phraseIndex) scan(text []byte, yield func(Mention) bool) {
+	for i := 0; i < len(text); i++ {
+		for _, n := range x.first[text[i]] {
+			p := &x.all[n]
+			end, ok := p.at(text, i)
+			if ok && (p.exact || bounded(text, i, end)) && !yield(Mention{p.rule, p.tier, p.why, i, end}) {
+				return
+			}
+		}
+	}
+}
+
+// shortText is the length up to which a text is scanned without the
+// automaton, whose making costs more than it saves there.
+const shortText = 32 << 10
+
+// FindMentions looks through any text for what the rules name, in time
+// proportional to its length, and calls yield for each place until it says
+// false.
+func (s *Set) FindMentions(text []byte, yield func(Mention) bool) {
+	x := s.phraseSet()
+	if len(text) <= shortText {
+		x.scan(text, yield)
+		return
+	}
+	s.dfaOnce.Do(func() { s.dfa = newAutomaton(x) })
+	s.dfa.find(text, yield)
+}

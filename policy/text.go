@@ -1,0 +1,149 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// maxMentions bounds the mentions kept of one text.
+const maxMentions = 50
+
+// mentions lists what a text that is data speaks of.
+func (s *Set) mentions(text string) []Hit {
+	if !strings.ContainsAny(text, " \t\n") && len(s.patterns) == 0 {
+		return nil
+	}
+	var hits []Hit
+	seen := map[string]bool{}
+	s.FindMentions([]byte(text), func(m Mention) bool {
+		if !seen[m.Rule] {
+			seen[m.Rule] = true
+			hits = append(hits, Hit{Rule: m.Rule, Tier: m.Tier, Why: m.Why, Text: lineAround(text, m.Start, m.End), Mention: true})
+		}
+		return len(hits) < maxMentions
+	})
+	return hits
+}
+
+// lineAround is the line that a span stands in, cut to a readable length.
+func lineAround(text string, start, end int) string {
+	from := strings.LastIndexByte(text[:start], '\n') + 1
+	from = max(from, start-120)
+	to := len(text)
+	if i := strings.IndexByte(text[end:], '\n'); i >= 0 {
+		to = end + i
+	}
+	return strings.TrimSpace(text[from:min(to, end+120)])
+}
+
+// data looks for mentions in the words of a command that are data.
+func (r *reading) data(prog string, c *shell.Command) []Hit {
+	var hits []Hit
+	for _, w := range c.Argv {
+		hits = append(hits, r.set.mentions(w.Text)...)
+	}
+	for _, e := range c.Env {
+		hits = append(hits, r.set.mentions(e.Value.Text)...)
+	}
+	if prog == "echo" || prog == "printf" || prog == "print" {
+		hits = append(hits, r.set.mentions(joinWords(c.Argv[1:]))...)
+	}
+	if c.Stdin.Known {
+		hits = append(hits, r.set.mentions(c.Stdin.Text)...)
+	}
+	for _, f := range c.Files {
+		hits = append(hits, r.set.mentions(f.Text)...)
+	}
+	return hits
+}
+
+// strays finds mentions that stand in no word of a command: in a [[ test ]],
+// a case pattern, an assignment. A phrase that is the beginning of a command
+// that was judged is no mention of it.
+func (s *Set) strays(text string, commands []shell.Command, hits []Hit) []Hit {
+	if len(hits) > 0 && (top(hits) > Local || anyMention(hits)) {
+		return nil
+	}
+	found := s.mentions(text)
+	if len(found) == 0 {
+		return nil
+	}
+	judged := make([]string, 0, len(commands))
+	for _, c := range commands {
+		judged = append(judged, strings.ToLower(c.Program()+" "+joinWords(c.Argv[min(1, len(c.Argv)):])))
+	}
+	var out []Hit
+	s.FindMentions([]byte(text), func(m Mention) bool {
+		p := strings.ToLower(strings.Join(strings.Fields(text[m.Start:m.End]), " "))
+		for _, j := range judged {
+			if strings.Contains(j, p) {
+				return true
+			}
+		}
+		out = append(out, Hit{Rule: m.Rule, Tier: m.Tier, Why: m.Why, Text: lineAround(text, m.Start, m.End), Mention: true})
+		return len(out) < maxMentions
+	})
+	return out
+}
+
+func anyMention(hits []Hit) bool {
+	for _, h := range hits {
+		if h.Mention {
+			return true
+		}
+	}
+	return false
+}
+
+// unread judges a line of which a part could not be read: what its text names
+// might run.
+func (r *reading) unread(text, why string, hits []Hit) []Hit {
+	if top(hits) == External {
+		return []Hit{{Rule: "unread-text", Tier: External, Opaque: true, Why: "Part of the line could not be read: " + why, Text: text}}
+	}
+	out := Hit{Rule: "unread-text", Tier: Local, Opaque: true, Why: "Part of the line could not be read: " + why, Text: text}
+	if len(r.set.mentions(text)) > 0 {
+		out.Tier = External
+	}
+	return []Hit{out}
+}
+
+// ClassifyText classifies natural language: a mention or local.
+func (s *Set) ClassifyText(text string) Result {
+	return finish(s.mentions(text), Mentioned)
+}
+
+// unknownProgram judges a program that no rule speaks of, by its name and its
+// first operand.
+func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
+	t := r.set.table()
+	name := c.Argv[0].Text
+	if t.harmless[prog] || languageOf(prog) != "" {
+		return nil
+	}
+	why := "A program that is not looked into is named like one that reaches outside."
+	if t.riskyScript(name) {
+		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
+	}
+	for _, w := range c.Argv[1:] {
+		if strings.HasPrefix(w.Text, "-") {
+			continue
+		}
+		if t.verbs[w.Text] && !hasDry(c.Argv) {
+			return []Hit{opaqueHit("opaque-verb", commandText(c), "An unknown program is told to do what reaches outside.")}
+		}
+		break
+	}
+	return nil
+}
+
+func hasDry(argv []shell.Word) bool {
+	for _, w := range argv {
+		switch w.Text {
+		case "--dry-run", "--help", "-h", "--dryrun", "--dry":
+			return true
+		}
+	}
+	return false
+}
