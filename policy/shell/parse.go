@@ -24,13 +24,14 @@ var errTooDeep = errors.New("nested too deep")
 // depthReader hands out a text and refuses to go on once the stack of the
 // caller is deeper than maxFrames.
 type depthReader struct {
-	text string
-	deep bool
+	text  string
+	given int
+	deep  bool
 }
 
 func (d *depthReader) Read(p []byte) (int, error) {
 	var pc [1]uintptr
-	if runtime.Callers(maxFrames, pc[:]) > 0 {
+	if d.given > 2*chunk && runtime.Callers(maxFrames, pc[:]) > 0 {
 		d.deep = true
 		return 0, errTooDeep
 	}
@@ -38,7 +39,7 @@ func (d *depthReader) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n := copy(p, d.text[:min(len(d.text), chunk)])
-	d.text = d.text[n:]
+	d.text, d.given = d.text[n:], d.given+n
 	return n, nil
 }
 
