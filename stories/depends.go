@@ -158,13 +158,13 @@ func (f *File) resolve() {
 
 // unknown is the error for open stories that depend on what is not there. It
 // names all of them, so that a person mends the file once.
-func (f *File) unknown(open []int, at map[string]int) error {
+func (f *File) unknown(open []int) error {
 	var e *FormatError
 	n := 0
 	for _, i := range open {
 		s := &f.Stories[i]
 		for _, id := range s.Depends {
-			if _, ok := at[id]; ok {
+			if f.index(id) >= 0 {
 				continue
 			}
 			if e == nil {

@@ -82,6 +82,9 @@ func TestReadErrors(t *testing.T) {
 			`"PATH" line 1: story 1 has neither a title nor a description nor criteria`},
 		{"odd id", "prd.json", "[{\"id\": [1], \"title\": \"x\"}]", `"PATH" line 1: the id of story 1 is a list, not a string or a number`},
 
+		{"too many", "prd.json", "[" + strings.Repeat(`{"title":"x"},`, maxStories) + `{"title":"x"}]`,
+			`"PATH" line 1: 20001 stories are too many`},
+
 		// Dependencies.
 		{"unknown dependency", "prd.json", "[\n{\"id\": \"a\", \"title\": \"x\", \"dependsOn\": [\"z\"]}]",
 			`"PATH" line 2: story "a" (on line 2) depends on "z": there is no such story, or more than one`},

@@ -13,8 +13,24 @@ func (f *File) finish() error {
 		return err
 	}
 	f.resolve()
-	_, err := f.Order()
-	return err
+	order, err := f.sorted()
+	if err != nil {
+		return err
+	}
+	f.hold(order)
+	return nil
+}
+
+// hold marks what cannot be worked on because it waits for a held story.
+func (f *File) hold(order []int) {
+	for _, i := range order {
+		s := &f.Stories[i]
+		for _, id := range s.Depends {
+			if dep := &f.Stories[f.index(id)]; s.Held == "" && dep.Held != "" && !dep.Done {
+				s.Held = fmt.Sprintf("it depends on %q, which is held", id)
+			}
+		}
+	}
 }
 
 func (f *File) uniqueIDs() error {
@@ -47,30 +63,55 @@ func (f *File) lineIn(s *Story) int {
 	return s.Line
 }
 
-// Open returns the open stories in working order, see Order. Those that are
-// held are left out.
+// Open returns the stories to work on, in working order; see Order.
 func (f *File) Open() []Story {
 	all, err := f.Order()
 	if err != nil {
 		return nil // cannot be: Read has refused such a file
 	}
-	return slices.DeleteFunc(all, func(s Story) bool { return s.Held != "" })
+	return all
 }
 
-// Order returns the stories that are not done in the order in which to work
-// on them: by priority, then as in the file, but what a story depends on comes
-// before it, however low its own priority. A dependency that is done is
-// satisfied; one that is unknown or leads back to its story is an error.
+// Held returns the stories that are not done and not to be worked on, in file
+// order. When nothing is open and something is held, not all is done.
+func (f *File) Held() []Story {
+	var held []Story
+	for _, s := range f.Stories {
+		if !s.Done && s.Held != "" {
+			held = append(held, s)
+		}
+	}
+	return held
+}
+
+// Order returns the stories to work on, neither done nor held, in the order in
+// which to do so: by priority, then as in the file, but what a story depends
+// on comes before it, however low its own priority. A dependency that is done
+// is satisfied; one that is unknown or leads back to its story is an error.
 func (f *File) Order() ([]Story, error) {
-	o := orderer{f: f, at: make(map[string]int, len(f.Stories)), state: make([]int, len(f.Stories))}
+	order, err := f.sorted()
+	if err != nil {
+		return nil, err
+	}
+	var out []Story
+	for _, i := range order {
+		if f.Stories[i].Held == "" {
+			out = append(out, f.Stories[i])
+		}
+	}
+	return out, nil
+}
+
+// sorted is the order of all stories that are not done, by index.
+func (f *File) sorted() ([]int, error) {
+	o := orderer{f: f, state: make([]int, len(f.Stories))}
 	todo := make([]int, 0, len(f.Stories))
 	for i := range f.Stories {
-		o.at[f.Stories[i].ID] = i
 		if !f.Stories[i].Done {
 			todo = append(todo, i)
 		}
 	}
-	if err := f.unknown(todo, o.at); err != nil {
+	if err := f.unknown(todo); err != nil {
 		return nil, err
 	}
 	o.sort(todo)
@@ -102,10 +143,9 @@ func (f *File) Waiting(id string) []string {
 // orderer walks from each story to what it depends on.
 type orderer struct {
 	f     *File
-	at    map[string]int
 	state []int // 0 new, 1 on the path, 2 placed
 	path  []int
-	out   []Story
+	out   []int
 }
 
 func (o *orderer) sort(list []int) {
@@ -138,7 +178,7 @@ func (o *orderer) visit(i int) error {
 	s := &o.f.Stories[i]
 	var deps []int
 	for _, id := range s.Depends {
-		if j := o.at[id]; !o.f.Stories[j].Done {
+		if j := o.f.index(id); !o.f.Stories[j].Done {
 			deps = append(deps, j)
 		}
 	}
@@ -150,7 +190,7 @@ func (o *orderer) visit(i int) error {
 	}
 	o.path = o.path[:len(o.path)-1]
 	o.state[i] = 2
-	o.out = append(o.out, *s)
+	o.out = append(o.out, i)
 	return nil
 }
 

@@ -64,6 +64,25 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+func TestHeld(t *testing.T) {
+	f := mustRead(t, put(t, "prd.json", `[{"id":"a","title":"x","deps":["b"]},{"id":"b","title":"x","deps":["c"]},
+		{"id":"c","title":"x","status":"blocked"},{"id":"d","title":"x","passes":true,"deps":["c"]},{"id":"e","title":"x","status":"on hold","deps":["d"]}]`))
+	got := map[string]string{}
+	for _, s := range f.Held() {
+		got[s.ID] = s.Held
+	}
+	want := map[string]string{
+		"a": `it depends on "b", which is held`, "b": `it depends on "c", which is held`,
+		"c": `its status is "blocked"`, "e": `its status is "on hold"`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if open := f.Open(); len(open) > 0 {
+		t.Errorf("%+v", open)
+	}
+}
+
 func TestFolderDependsByNumber(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "001-first.md"), "---\ndepends: [2, 003-third]\n---\nFirst")

@@ -22,6 +22,9 @@ func parsePRD(p part, src *source, from int) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := len(list.items); n > maxStories {
+		return nil, src.at(list.start, fmt.Sprintf("%d stories are too many", n))
+	}
 	f := &File{Form: FormPRD}
 	f.impl.parts = []part{p}
 	f.impl.words = fileWords(list)

@@ -15,6 +15,9 @@ import (
 // half a megabyte.
 const maxSize = 16 << 20
 
+// maxStories bounds the work that a file made to be slow can cause.
+const maxStories = 20000
+
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // Read reads a story file: a prd.json, a folder of stories, or one Markdown
@@ -131,6 +134,9 @@ func readFolder(dir string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(names) > maxStories {
+		return nil, &FormatError{Path: dir, Problem: fmt.Sprintf("%d stories are too many", len(names))}
+	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%q: %w: the folder has no *.md file (README.md and names that begin with _ or . do not count)",
 			dir, ErrNoStories)
@@ -155,6 +161,7 @@ func (f *File) add(one *File) {
 	for i := range one.impl.places {
 		one.impl.places[i].part += len(f.impl.parts)
 	}
+	f.impl.at = nil
 	f.Stories = append(f.Stories, one.Stories...)
 	f.Warnings = append(f.Warnings, one.Warnings...)
 	f.impl.parts = append(f.impl.parts, one.impl.parts...)

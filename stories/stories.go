@@ -22,7 +22,7 @@ type Story struct {
 	Done        bool
 	InProgress  bool
 	Conflict    string  // why Done could not be trusted (passes and status disagree); "" = none
-	Held        string  // why it is not to be worked on (its status says so); "" = it is
+	Held        string  // why it is not to be worked on (its status, or a dependency's); "" = it is
 	Priority    float64 // smaller first; stories without one keep file order after those with one
 	HasPriority bool
 	Depends     []string // ids that must be done first
@@ -55,9 +55,10 @@ const (
 // fileImpl is what the file was made of when it was read. Positions in it are
 // never used to write: every write reads the file again.
 type fileImpl struct {
-	parts  []part  // the one file, or each file of the folder
-	places []place // where each story of File.Stories lies
-	words  words   // what the file calls done and not done in a status
+	parts  []part         // the one file, or each file of the folder
+	at     map[string]int // where a story is in File.Stories, by id; made when first asked for
+	places []place        // where each story of File.Stories lies
+	words  words          // what the file calls done and not done in a status
 	// inserted remembers, by id, where SetDone put a mark in, so that taking
 	// it back leaves the file as it was.
 	inserted map[string]slot
@@ -100,10 +101,14 @@ type slot struct {
 
 // index finds a story by id, -1 when there is none.
 func (f *File) index(id string) int {
-	for i := range f.Stories {
-		if f.Stories[i].ID == id {
-			return i
+	if f.impl.at == nil {
+		f.impl.at = make(map[string]int, len(f.Stories))
+		for i := range f.Stories {
+			f.impl.at[f.Stories[i].ID] = i
 		}
+	}
+	if i, ok := f.impl.at[id]; ok {
+		return i
 	}
 	return -1
 }
