@@ -67,6 +67,20 @@ func TestDiffDerivedIDs(t *testing.T) {
 	}
 }
 
+func TestDiffSameTexts(t *testing.T) {
+	path := put(t, "prd.json", `[{"title": "x"}, {"title": "x"}]`)
+	before := mustRead(t, path)
+	write(t, path, `[{"title": "y"}, {"title": "x"}, {"title": "x", "passes": true}]`)
+	var got []string
+	for _, c := range Diff(before, mustRead(t, path)) {
+		got = append(got, string(c.Kind)+" "+c.ID[:1])
+	}
+	// The second is known by place and text; which one the third is, nobody can say.
+	if diff := cmp.Diff([]string{"added 1", "added 3", "removed 1"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestDiffFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "1.md"), "# One\n\n- [ ] a\n")

@@ -161,7 +161,7 @@ func (f *File) add(one *File) {
 	for i := range one.impl.places {
 		one.impl.places[i].part += len(f.impl.parts)
 	}
-	f.impl.at = nil
+	f.impl.at, f.impl.texts = nil, nil
 	f.Stories = append(f.Stories, one.Stories...)
 	f.Warnings = append(f.Warnings, one.Warnings...)
 	f.impl.parts = append(f.impl.parts, one.impl.parts...)

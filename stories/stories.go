@@ -57,6 +57,7 @@ const (
 type fileImpl struct {
 	parts  []part         // the one file, or each file of the folder
 	at     map[string]int // where a story is in File.Stories, by id; made when first asked for
+	texts  map[string]int // the same by hash, for derived ids
 	places []place        // where each story of File.Stories lies
 	words  words          // what the file calls done and not done in a status
 	// inserted remembers, by id, where SetDone put a mark in, so that taking
@@ -123,14 +124,25 @@ func (f *File) match(other *File, i int) int {
 	if j := f.index(want.ID); j >= 0 && f.Stories[j].Hash == want.Hash {
 		return j
 	}
-	found := -1
-	for j := range f.Stories {
-		if f.impl.places[j].derived && f.Stories[j].Hash == want.Hash {
-			if found >= 0 {
-				return -1 // two with the same text: no telling them apart
+	return f.byText(want.Hash)
+}
+
+// byText finds the one story with a derived id and this text. When there are
+// two, no telling them apart, there is none.
+func (f *File) byText(hash string) int {
+	if f.impl.texts == nil {
+		f.impl.texts = make(map[string]int)
+		for i := range f.Stories {
+			h := f.Stories[i].Hash
+			if _, twice := f.impl.texts[h]; twice {
+				f.impl.texts[h] = ambiguous
+			} else if f.impl.places[i].derived {
+				f.impl.texts[h] = i
 			}
-			found = j
 		}
 	}
-	return found
+	if i, ok := f.impl.texts[hash]; ok && i != ambiguous {
+		return i
+	}
+	return -1
 }
