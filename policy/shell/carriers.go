@@ -313,7 +313,7 @@ func eachArg(w *walker, c Command, in input) (output, bool) {
 // types them into a shell.
 func tmuxKeys(w *walker, c Command, in input) (output, bool) {
 	wr := wrapper{sub: "new-session|new|new-window|neww|split-window|splitw|send-keys|send|run-shell|run|respawn-pane|display-popup|popup|if-shell",
-		value: "-L -S -f -s -n -t -c -x -y -e -F -l -h -w -d -N"}
+		value: "-L -S -f -s -n -t -c -x -y -e -F -l -h -w -N"}
 	p := wr.parseArgs(c.Argv)
 	if !p.subs || len(p.cmd) == 0 {
 		return output{}, false

@@ -76,7 +76,7 @@ func (wr *wrapper) parseArgs(argv []Word) parsed {
 			subs = subs[1:]
 		case len(p.skip) < wr.skip:
 			p.skip = append(p.skip, argv[i])
-			if wr.where != "" && len(p.skip) == wr.skip { // the rest is for the container
+			if wr.where != "" && wr.code == "" && len(p.skip) == wr.skip { // the rest is for the container
 				p.cmd, p.end, p.subs = argv[i+1:], i+1, true
 				return p
 			}

@@ -93,10 +93,8 @@ func systemWrapper(name string) []wrapper {
 func moreSystemWrapper(name string) []wrapper {
 	switch name {
 	case "script":
-		return []wrapper{
-			{code: "-c --command", value: "-I -O -B -T -m -E -o --log-in --log-out --log-io --log-timing --logging-format --echo --output-limit"},
-			{skip: 1, value: "-t -T -F"}, // BSD: script file command
-		}
+		// util-linux has -c CODE, BSD has a command behind the file.
+		return one(wrapper{skip: 1, code: "-c --command", value: "-I -O -B -T -m -E -o --log-in --log-out --log-io --log-timing --logging-format --echo --output-limit"})
 	case "flock":
 		return one(wrapper{skip: 1, code: "-c --command", value: "-w -E --timeout --wait --conflict-exit-code"})
 	case "proxychains", "proxychains4":
@@ -263,9 +261,9 @@ func remoteWrapper(name string) []wrapper {
 	case "distrobox":
 		return one(wrapper{sub: "enter", dash: true, keep: true, where: "distrobox:", value: "-n --name"})
 	case "vagrant":
-		return one(wrapper{sub: "ssh", code: "-c --command", keep: true, where: "vagrant:"})
+		return one(wrapper{sub: "ssh", skip: 1, code: "-c --command", keep: true, where: "vagrant:"})
 	case "gcloud":
-		return one(wrapper{sub: "compute ssh", code: "--command", keep: true, where: "gcloud:", value: "--zone --project --account"})
+		return one(wrapper{sub: "compute ssh", skip: 1, code: "--command", keep: true, where: "gcloud:", value: "--zone --project --account"})
 	}
 	return nil
 }
