@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -23,40 +25,59 @@ var (
 	storyForm = regexp.MustCompile(`(?m)^Story #\S+ \[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\]: `)
 )
 
-// outputs is everything the package prints of a snapshot, by name.
-func outputs(t *testing.T, d queue.Snapshot) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	run := func(name string, f func(*bytes.Buffer) error) {
-		var b bytes.Buffer
-		if err := f(&b); err != nil {
-			t.Fatalf("%s: %v", name, err)
+// everything is all that the package prints of each night, by night and by
+// name of the output. It is made once: several tests look at it.
+var everything = sync.OnceValues(func() (map[string]map[string]string, error) {
+	all := map[string]map[string]string{}
+	for night, d := range nights() {
+		all[night] = map[string]string{}
+		for name, print := range prints(d) {
+			var b bytes.Buffer
+			if err := print(&b); err != nil {
+				return nil, fmt.Errorf("%s %s: %w", night, name, err)
+			}
+			all[night][name] = b.String()
 		}
-		out[name] = b.String()
 	}
-	for _, width := range []int{0, 1, 40, 80, 200} {
-		for _, all := range []bool{false, true} {
-			for _, color := range []bool{false, true} {
-				o := options(width, color)
-				o.All = all
-				name := fmt.Sprintf("-%d-all=%v-color=%v", width, all, color)
-				run("terminal"+name, func(b *bytes.Buffer) error { return Terminal(b, d, o) })
-				run("list"+name, func(b *bytes.Buffer) error { return List(b, d.Actions, o) })
-				for i, a := range d.Actions {
-					run(fmt.Sprintf("show%d%s", i, name), func(b *bytes.Buffer) error { return Show(b, a, o) })
-				}
+	return all, nil
+})
+
+func outputs(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	all, err := everything()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// prints is every way to print a snapshot.
+func prints(d queue.Snapshot) map[string]func(io.Writer) error {
+	out := map[string]func(io.Writer) error{
+		"json":         func(w io.Writer) error { return JSON(w, d) },
+		"export-json":  func(w io.Writer) error { return Export(w, d.Actions, d.Session.ID, "json") },
+		"export-state": func(w io.Writer) error { return Export(w, d.Actions, d.Session.ID, "state") },
+	}
+	for _, width := range []int{0, 40, 80, 200} {
+		for _, color := range []bool{false, true} {
+			o := options(width, color)
+			all := o
+			all.All = true
+			name := fmt.Sprintf("-%d-color=%v", width, color)
+			out["terminal"+name] = func(w io.Writer) error { return Terminal(w, d, o) }
+			out["terminal-all"+name] = func(w io.Writer) error { return Terminal(w, d, all) }
+			out["list"+name] = func(w io.Writer) error { return List(w, d.Actions, o) }
+			for i, a := range d.Actions {
+				out[fmt.Sprintf("show%d%s", i, name)] = func(w io.Writer) error { return Show(w, a, o) }
 			}
 		}
 	}
-	run("json", func(b *bytes.Buffer) error { return JSON(b, d) })
-	run("export-json", func(b *bytes.Buffer) error { return Export(b, d.Actions, d.Session.ID, "json") })
-	run("export-state", func(b *bytes.Buffer) error { return Export(b, d.Actions, d.Session.ID, "state") })
 	return out
 }
 
 func TestNoOutputHoldsWhatCannotBeSeen(t *testing.T) {
-	for night, d := range nights() {
-		for name, out := range outputs(t, d) {
+	for night, outs := range outputs(t) {
+		for name, out := range outs {
 			if strings.HasSuffix(name, "color=true") {
 				out = sgr.ReplaceAllString(out, "")
 			}
@@ -74,18 +95,20 @@ func TestNoOutputHoldsWhatCannotBeSeen(t *testing.T) {
 }
 
 func TestNoOutputHoldsASecret(t *testing.T) {
-	d := hostileNight()
-	d.Actions[0].Input = json.RawMessage(`{"command":"x","headers":{"api_token":"abcdef0123456789"}}`)
-	for name, out := range outputs(t, d) {
+	for name, out := range outputs(t)["hostile"] {
 		if strings.Contains(out, "abcdef0123456789") {
 			t.Errorf("%s shows the secret", name)
 		}
 	}
+	var b bytes.Buffer
+	a := queue.Action{Input: json.RawMessage(`{"headers":{"api_token":"abcdef0123456789"}}`)}
+	if err := Show(&b, a, Options{}); err != nil || strings.Contains(b.String(), "0123456789") {
+		t.Errorf("%v, or a secret field is shown:\n%s", err, b.String())
+	}
 }
 
 func TestColourOnlyAddsColour(t *testing.T) {
-	for night, d := range nights() {
-		out := outputs(t, d)
+	for night, out := range outputs(t) {
 		for name, coloured := range out {
 			plain, ok := out[strings.Replace(name, "color=true", "color=false", 1)]
 			if ok && sgr.ReplaceAllString(coloured, "") != plain {
@@ -119,13 +142,12 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 }
 
 func TestAgentTextCannotForgeStoryLines(t *testing.T) {
-	d := hostileNight()
-	for name, out := range outputs(t, d) {
+	for name, out := range outputs(t)["hostile"] {
 		if !strings.HasPrefix(name, "terminal") {
 			continue
 		}
 		want := 3
-		if strings.Contains(name, "all=true") {
+		if strings.HasPrefix(name, "terminal-all") {
 			want = 4 // and the mention
 		}
 		if got := len(storyForm.FindAllString(sgr.ReplaceAllString(out, ""), -1)); got != want {
