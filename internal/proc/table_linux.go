@@ -33,28 +33,60 @@ func readTable() *table {
 
 // readEntry reads /proc/PID/stat: "pid (comm) state ppid pgrp ... start ...".
 // The name may hold blanks and brackets, so fields count from the last ')'.
+// It is called for every process of the system, several times for every child
+// of ours, hence the plain system calls.
 func readEntry(pid int) (entry, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	var buf [1024]byte
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return entry{}, false
 	}
-	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
-	if open < 0 || end < open {
+	n, err := unix.Read(fd, buf[:])
+	_ = unix.Close(fd)
+	if err != nil || n <= 0 {
 		return entry{}, false
 	}
+	return parseStat(pid, buf[:n])
+}
+
+func parseStat(pid int, b []byte) (entry, bool) {
 	const ( // positions after the name; proc(5) counts from 1 at pid
 		state, ppid, pgrp = 0, 1, 2
 		start             = 19
 	)
-	f := strings.Fields(string(b[end+1:]))
-	if len(f) <= start {
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || end < open {
 		return entry{}, false
 	}
-	e := entry{pid: pid, comm: string(b[open+1 : end]), dead: f[state] == "Z" || f[state] == "X"}
-	e.ppid, _ = strconv.Atoi(f[ppid])
-	e.pgrp, _ = strconv.Atoi(f[pgrp])
-	e.start, err = strconv.ParseUint(f[start], 10, 64)
-	return e, err == nil
+	e := entry{pid: pid, comm: string(b[open+1 : end])}
+	i := 0
+	for f := range bytes.FieldsSeq(b[end+1:]) {
+		switch i {
+		case state:
+			e.dead = f[0] == 'Z' || f[0] == 'X'
+		case ppid:
+			e.ppid = number(f)
+		case pgrp:
+			e.pgrp = number(f)
+		case start:
+			e.start = uint64(number(f))
+			return e, true
+		}
+		i++
+	}
+	return entry{}, false
+}
+
+// number reads a decimal that the kernel wrote.
+func number(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return n
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
 }
 
 func formatStart(start uint64) string { return strconv.FormatUint(start, 10) }
