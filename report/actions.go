@@ -47,14 +47,11 @@ func (p *printer) action(v *view, a *queue.Action) {
 func (p *printer) storyLine(a *queue.Action) {
 	// Without spaces an id cannot pass for the rest of the line.
 	id := cmp.Or(strings.ReplaceAll(term.Line(a.Story), " ", `\x20`), "-")
-	if !p.o.whole() {
-		id = term.Truncate(id, 24)
-	}
-	prefix := "Story #" + id + " [" + stamp(a.DetectedAt) + "]: "
+	prefix := "Story #" + p.o.fit(id, 24) + " [" + stamp(a.DetectedAt) + "]: "
 	command := term.Command(a.Command)
 	room := p.width - term.Cells(prefix)
-	if p.o.whole() || term.Cells(command) <= room {
-		p.line(prefix, p.Bold.Render(command))
+	if p.o.All || p.o.Width <= 0 || term.Cells(command) <= room {
+		p.hang(prefix, term.Cells(prefix), 2, p.Bold, command)
 		return
 	}
 	head, rest := breakAt(command, max(room-1, 1))
@@ -160,13 +157,13 @@ func (p *printer) unfinished(v *view) {
 	p.line()
 	p.line(p.Warn.Render("Approved, but not finished"))
 	for _, a := range v.open {
-		head := "#" + strconv.FormatUint(a.Number, 10) + " "
-		p.line("  ", head, p.o.fit(term.Command(a.Command), p.width-2-len(head)))
+		head := "  #" + strconv.FormatUint(a.Number, 10) + " "
+		p.command(head, len(head), len(head), a.Command)
 		style := p.Faint
 		if a.Status == queue.Unknown {
 			style = p.Danger
 		}
-		p.prose(style, 2+len(head), openWord(a))
+		p.prose(style, len(head), openWord(a))
 	}
 }
 

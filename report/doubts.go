@@ -201,10 +201,11 @@ func (p *printer) sharedCalls(v *view) {
 	for i := range v.Attempts {
 		a := &v.Attempts[i]
 		for _, c := range a.Shared {
-			p.line("  story ", term.Line(a.Story), ": ", term.Command(c))
+			prefix := "  story " + p.o.fit(term.Line(a.Story), 24) + ": "
+			p.command(prefix, term.Cells(prefix), 4, c)
 		}
 		if n := a.SharedRuns - len(a.Shared); n > 0 && a.SharedRuns > 0 {
-			p.line("  story ", term.Line(a.Story), ": ", p.Faint.Render("and "+strconv.Itoa(n)+" more, in the transcript"))
+			p.line("  story ", p.o.fit(term.Line(a.Story), 24), ": ", p.Faint.Render("and "+strconv.Itoa(n)+" more, in the transcript"))
 		}
 	}
 }

@@ -116,6 +116,8 @@ func (p *printer) when(v *view) string {
 	switch {
 	case s.Started.IsZero() && len(v.Actions)+len(v.Attempts)+len(v.Findings) == 0:
 		return "Nothing is recorded yet"
+	case s.Started.IsZero() && s.ID == "":
+		return "No run; these actions come from a scan"
 	case s.Started.IsZero():
 		return "Session " + term.Line(s.ID) + ": no run, its actions come from a scan"
 	case s.Ended.IsZero() && p.o.Alive:

@@ -70,7 +70,7 @@ func (p *printer) listLine(wide [listColumns]int, row []string, a *queue.Action)
 		b.WriteString(term.Spaces(gap))
 		used += n + gap
 	}
-	p.line(b.String(), p.o.fit(term.Command(a.Command), max(8, p.width-used)))
+	p.command(b.String(), used, used, a.Command)
 }
 
 func (p *printer) listStyle(column int, a *queue.Action) term.Style {

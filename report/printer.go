@@ -82,6 +82,32 @@ func (p *printer) block(style func(string) term.Style, indent int, lines []strin
 	}
 }
 
+// command writes a command after a prefix of n cells: cut to the line, or all
+// of it, with what does not fit indented below.
+func (p *printer) command(prefix string, n, indent int, command string) {
+	command = term.Command(command)
+	if !p.o.All {
+		command = p.o.fit(command, max(8, p.width-n))
+	}
+	p.hang(prefix, n, indent, term.Style{}, command)
+}
+
+// hang writes text after a prefix of n cells and breaks it, indented, where it
+// is wider than the terminal. The terminal must not do that itself: what it
+// moves to the left margin could pass for a line of ours.
+func (p *printer) hang(prefix string, n, indent int, style term.Style, text string) {
+	room := p.width - n
+	if p.o.Width <= 0 || term.Cells(text) <= room {
+		p.line(prefix, style.Render(text))
+		return
+	}
+	head, rest := breakAt(text, max(room, 1))
+	p.line(prefix, style.Render(strings.TrimRight(head, " ")))
+	for _, piece := range p.pieces(rest, p.width-indent) {
+		p.line(term.Spaces(indent), style.Render(piece))
+	}
+}
+
 // pieces is one line as it is printed: cut, or broken when all is to be shown
 // on a terminal, or whole.
 func (p *printer) pieces(l string, n int) []string {

@@ -79,9 +79,6 @@ func (o Options) location() *time.Location {
 	return o.Location
 }
 
-// whole reports whether commands are printed uncut.
-func (o Options) whole() bool { return o.All || o.Width <= 0 }
-
 func (o Options) columns() int {
 	if o.Width <= 0 {
 		return defaultWidth
@@ -89,9 +86,9 @@ func (o Options) columns() int {
 	return max(o.Width, minWidth)
 }
 
-// fit cuts quoted text to n cells where text is cut at all.
+// fit cuts quoted text to n cells on a terminal.
 func (o Options) fit(s string, n int) string {
-	if o.whole() {
+	if o.Width <= 0 {
 		return s
 	}
 	return term.Truncate(s, n)

@@ -123,9 +123,9 @@ func TestColourOnlyAddsColour(t *testing.T) {
 
 func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	for night, d := range nights() {
-		for _, width := range []int{40, 80, 120, 200} {
-			out := string(terminal(t, d, options(width, false)))
-			for l := range strings.Lines(out) {
+		for _, o := range []Options{{Width: 40}, {Width: 80}, {Width: 120}, {Width: 200}, {Width: 80, All: true}} {
+			width := o.Width
+			for l := range strings.Lines(string(terminal(t, d, o))) {
 				l = strings.TrimRight(l, "\n")
 				if strings.HasPrefix(l, "/") || strings.HasPrefix(l, "Session 0") {
 					continue // a folder or an id to copy is never cut
@@ -200,10 +200,13 @@ func TestLongCommandKeepsItsEnd(t *testing.T) {
 	if out := string(terminal(t, d, options(80, false))); !strings.Contains(out, "… && git push --force origin main\n") {
 		t.Errorf("the push is not shown:\n%s", out)
 	}
-	for _, o := range []Options{options(0, false), {Width: 80, All: true}} {
-		if out := string(terminal(t, d, o)); !strings.Contains(out, long+"\n") {
-			t.Errorf("the command is cut with %+v:\n%s", o, out)
-		}
+	if out := string(terminal(t, d, options(0, false))); !strings.Contains(out, "]: "+long+"\n") {
+		t.Errorf("the command is cut in a pipe:\n%s", out)
+	}
+	o := options(80, false)
+	o.All = true
+	if out := string(terminal(t, d, o)); !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), "]: "+long) {
+		t.Errorf("the command is cut with All:\n%s", out)
 	}
 }
 
