@@ -333,10 +333,7 @@ func TestWriteKeepsModeAndLink(t *testing.T) {
 	if got := content(t, real); !strings.Contains(got, `"passes":true`) {
 		t.Error(got)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "real", ".loop-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	onlyFile(t, real)
 }
 
 // TestWriteRefusesASwappedLink: a path that leads elsewhere than when it was
@@ -370,8 +367,31 @@ func TestReplaceFileNoticesAnotherWriter(t *testing.T) {
 	if got := content(t, path); got != "theirs" {
 		t.Error(got)
 	}
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".loop-*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	onlyFile(t, path)
+}
+
+// TestReplaceFileClearsUp: what a killed run left is not in the way, is not
+// written through, and does not stay.
+func TestReplaceFileClearsUp(t *testing.T) {
+	path := put(t, "f", "old")
+	stale := filepath.Join(filepath.Dir(path), ".f.loop-tmp")
+	other := put(t, "other", "theirs")
+	if err := os.Symlink(other, stale); err != nil {
+		write(t, stale, "half of")
+	}
+	if err := replaceFile(path, []byte("old"), []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, path) + content(t, other); got != "newtheirs" {
+		t.Error(got)
+	}
+	onlyFile(t, path)
+}
+
+func onlyFile(t *testing.T, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -46,7 +47,7 @@ func replaceAt(path string, old, data []byte) (err error) {
 		mode = info.Mode().Perm()
 	}
 	dir := filepath.Dir(path)
-	tmp, err := os.CreateTemp(dir, ".loop-*.tmp")
+	tmp, err := createTemp(filepath.Join(dir, "."+filepath.Base(path)+".loop-tmp"))
 	if err != nil {
 		return err
 	}
@@ -82,6 +83,15 @@ func replaceAt(path string, old, data []byte) (err error) {
 	}
 	renamed = true
 	return syncDir(dir)
+}
+
+// createTemp makes the new file under a fixed name, so that what a killed run
+// left behind goes away with the next write. It never opens what stands there.
+func createTemp(name string) (*os.File, error) {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // errRaced means that somebody else wrote the file between our read and our
