@@ -13,10 +13,12 @@ type phrase struct {
 	exact bool
 }
 
-// phraseIndex finds phrases by their first byte.
+// phraseIndex finds phrases by their first word, and those that count
+// anywhere, or have one word only, by their first byte.
 type phraseIndex struct {
 	all   []phrase
-	first [256][]int32
+	words map[string][]int32
+	loose [256][]int32
 }
 
 // classics are the patterns that scripts round such loops have always looked
@@ -59,16 +61,29 @@ func (s *Set) phraseSet() *phraseIndex {
 		for _, p := range s.patterns {
 			x.all = append(x.all, phrase{text: p, rule: "pattern:" + p, tier: External, exact: true, why: "A text that your configuration lists as external."})
 		}
-		for i, p := range x.all {
-			c := p.text[0]
-			x.first[c] = append(x.first[c], int32(i))
-			if c >= 'a' && c <= 'z' {
-				x.first[c-32] = append(x.first[c-32], int32(i))
-			}
-		}
+		x.index()
 	})
 	return &s.phrases
 }
+
+func (x *phraseIndex) index() {
+	x.words = make(map[string][]int32, 1024)
+	for i, p := range x.all {
+		first, _, several := strings.Cut(p.text, " ")
+		if several && !p.exact && len(first) <= maxFirstWord {
+			x.words[first] = append(x.words[first], int32(i))
+			continue
+		}
+		c := p.text[0]
+		x.loose[c] = append(x.loose[c], int32(i))
+		if c >= 'a' && c <= 'z' {
+			x.loose[c-32] = append(x.loose[c-32], int32(i))
+		}
+	}
+}
+
+// maxFirstWord bounds the first word of the phrases in the word index.
+const maxFirstWord = 24
 
 // at returns the end of the phrase when it stands at i.
 func (p *phrase) at(text []byte, i int) (end int, ok bool) {
@@ -115,13 +130,16 @@ func lower(c byte) byte {
 // bounded reports whether text[start:end] does not stand inside a longer
 // word. An escaped line end of JSON text (\n) is a boundary too.
 func bounded(text []byte, start, end int) bool {
-	if start > 0 && wordByte(text[start-1]) {
-		c := text[start-1]
-		if !(start > 1 && text[start-2] == '\\' && (c == 'n' || c == 't' || c == 'r')) {
-			return false
-		}
+	return startsWord(text, start) && (end >= len(text) || !wordByte(text[end]) || !wordByte(text[end-1]))
+}
+
+// startsWord reports whether no word goes on into start.
+func startsWord(text []byte, start int) bool {
+	if start == 0 || !wordByte(text[start-1]) {
+		return true
 	}
-	return end >= len(text) || !wordByte(text[end]) || !wordByte(text[end-1])
+	c := text[start-1]
+	return start > 1 && text[start-2] == '\\' && (c == 'n' || c == 't' || c == 'r')
 }
 
 func wordByte(c byte) bool { return isIdent(c) || c == '-' }
@@ -137,15 +155,35 @@ type Mention struct {
 // scan calls yield for each phrase of the text, in order of their start. It
 // is for short texts; find does the same for long ones.
 func (x *phraseIndex) scan(text []byte, yield func(Mention) bool) {
+	var buf [maxFirstWord]byte
 	for i := 0; i < len(text); i++ {
-		for _, n := range x.first[text[i]] {
-			p := &x.all[n]
-			end, ok := p.at(text, i)
-			if ok && (p.exact || bounded(text, i, end)) && !yield(Mention{p.rule, p.tier, p.why, i, end}) {
-				return
-			}
+		if !x.yieldAll(text, i, x.loose[text[i]], yield) {
+			return
+		}
+		if isSpace(text[i]) || !startsWord(text, i) {
+			continue
+		}
+		n := 0
+		for n < maxFirstWord && i+n < len(text) && !isSpace(text[i+n]) {
+			buf[n] = lower(text[i+n])
+			n++
+		}
+		if !x.yieldAll(text, i, x.words[string(buf[:n])], yield) {
+			return
 		}
 	}
+}
+
+// yieldAll yields those of the phrases that stand at i.
+func (x *phraseIndex) yieldAll(text []byte, i int, phrases []int32, yield func(Mention) bool) bool {
+	for _, n := range phrases {
+		p := &x.all[n]
+		end, ok := p.at(text, i)
+		if ok && (p.exact || bounded(text, i, end)) && !yield(Mention{p.rule, p.tier, p.why, i, end}) {
+			return false
+		}
+	}
+	return true
 }
 
 // shortText is the length up to which a text is scanned without the

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 //go:embed packs/*.toml
@@ -136,7 +134,7 @@ func headerPrograms(data []byte) []string {
 // load decodes an embedded pack, once. The examples are left to the tests.
 func (p *pack) load() {
 	p.once.Do(func() {
-		if p.err = toml.Unmarshal(p.data, &p.def); p.err != nil {
+		if p.def, p.err = fastPack(p.name, string(p.data)); p.err != nil {
 			return
 		}
 		p.err = p.compile()

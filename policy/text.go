@@ -62,7 +62,7 @@ func (r *reading) data(prog string, c *shell.Command) []Hit {
 // a case pattern, an assignment. A phrase that is the beginning of a command
 // that was judged is no mention of it.
 func (s *Set) strays(text string, commands []shell.Command, hits []Hit) []Hit {
-	if len(hits) > 0 && (top(hits) > Local || anyMention(hits)) {
+	if top(hits) > Local || anyMention(hits) || !strings.Contains(text, "=") && !strings.Contains(text, "[[") && !strings.Contains(text, "case ") {
 		return nil
 	}
 	found := s.mentions(text)
