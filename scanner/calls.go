@@ -1,0 +1,299 @@
+package scanner
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/transcript"
+)
+
+const (
+	maxIDs         = 64 << 10 // calls remembered to know repeats
+	maxRecent      = 1024     // calls remembered with their input
+	maxRecentBytes = 8 << 20
+)
+
+// calls remembers calls: which were seen, which wait for their result.
+type calls struct {
+	seed     maphash.Seed
+	ids, old map[uint64]uint64 // hash of the id to hash of the call
+	pending  map[string]*pendingCall
+	recent   map[string]*pendingCall
+	order    []string // of recent
+	bytes    int
+}
+
+type pendingCall struct {
+	entry      *entry // nil: it is no hit
+	line       int
+	hit        Hit // Tool, Command, Input of the call
+	background bool
+}
+
+func newCalls() calls {
+	return calls{
+		seed: maphash.MakeSeed(), ids: map[uint64]uint64{},
+		pending: map[string]*pendingCall{}, recent: map[string]*pendingCall{},
+	}
+}
+
+func (c *calls) waiting() bool { return len(c.pending) > 0 }
+
+// repeated says whether this very call was seen before, and remembers it. The
+// same id with another input is another call.
+func (c *calls) repeated(call *transcript.Call) bool {
+	if call.ID == "" {
+		return false
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, call.Input) != nil {
+		compact.Reset()
+		compact.Write(call.Input)
+	}
+	id := maphash.String(c.seed, call.ID)
+	sum := maphash.Bytes(c.seed, append(append(compact.Bytes(), 0), call.Name...))
+	before, ok := c.ids[id]
+	if !ok {
+		before, ok = c.old[id]
+	}
+	if len(c.ids) >= maxIDs {
+		c.old, c.ids = c.ids, map[uint64]uint64{}
+	}
+	c.ids[id] = sum
+	return ok && before == sum
+}
+
+func (c *calls) seen(id string) bool {
+	h := maphash.String(c.seed, id)
+	_, now := c.ids[h]
+	_, old := c.old[h]
+	return now || old
+}
+
+// remember keeps a call for those that ask for it by its id.
+func (c *calls) remember(id string, p *pendingCall) {
+	if id == "" {
+		return
+	}
+	if _, ok := c.recent[id]; !ok {
+		c.order = append(c.order, id)
+	}
+	c.recent[id] = p
+	c.bytes += len(p.hit.Input) + len(p.hit.Command)
+	for len(c.order) > maxRecent || c.bytes > maxRecentBytes && len(c.order) > 1 {
+		oldest := c.recent[c.order[0]]
+		c.bytes -= len(oldest.hit.Input) + len(oldest.hit.Command)
+		delete(c.recent, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+// call classifies one call.
+func (s *scanning) call(ev transcript.Event, known ruleSet) {
+	said := s.words.inValue(string(ev.Call.Input), nil)
+	known.add(said)
+	if s.calls.repeated(ev.Call) {
+		return
+	}
+	s.stats.Calls++
+	h := s.hit(ev)
+	h.Tool, h.ToolUseID, h.Input = ev.Call.Name, ev.Call.ID, ev.Call.Input
+	h.Cwd = s.cwd
+	if ev.Cwd != "" {
+		h.Cwd = ev.Cwd
+	}
+	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd}
+	h.Command = policy.CommandOf(c)
+	s.judge(h, s.rules.Classify(c), said)
+}
+
+// judge makes a hit of what was said of a call.
+func (s *scanning) judge(h Hit, res policy.Result, said []found) {
+	p := &pendingCall{line: h.Line, hit: h}
+	s.calls.remember(h.ToolUseID, p)
+	h.Rules, h.Opaque = res.Rules(), res.Opaque
+	if len(res.Hits) > 0 {
+		h.Why = res.Hits[0].Why
+	}
+	h.Excerpt = s.excerptOf(h, res)
+	switch res.Verdict {
+	case policy.VerdictExternal, policy.VerdictShared:
+		h.Tier = policy.External
+		h.Evidence = policy.Executed
+		if res.Verdict == policy.VerdictShared {
+			h.Tier = policy.Shared
+		}
+		h.Outcome = OutcomeUnknown
+		s.await(p, h, res.Verdict == policy.VerdictShared)
+		if res.Verdict == policy.VerdictExternal {
+			return
+		}
+	default:
+		if res.Opaque {
+			s.stats.Opaque++
+		}
+	}
+	s.callWords(p, h, res, said)
+}
+
+// callWords reports what a call that is not external speaks of. In a script
+// it is written, for later; anywhere else it is words.
+func (s *scanning) callWords(p *pendingCall, h Hit, res policy.Result, said []found) {
+	h.Tier, h.Evidence, h.Outcome, h.Opaque = policy.External, policy.Mentioned, "", false
+	h.Rules, h.Why = nil, ""
+	for _, m := range res.Hits {
+		if m.Mention {
+			h.addRule(m.Rule, m.Why)
+		}
+	}
+	script := false
+	if f, ok := fileOf(h.Tool, h.Input); ok {
+		script = f.isScript()
+		for _, cmd := range f.commands() {
+			r := s.rules.ClassifyCommand(cmd, h.Cwd)
+			if r.Verdict != policy.VerdictExternal {
+				continue
+			}
+			for _, m := range r.Hits {
+				if m.Tier == policy.External && !m.Mention {
+					h.addRule(m.Rule, m.Why)
+				}
+			}
+			h.Excerpt = excerpt([]byte(cmd), 0, 0)
+		}
+	}
+	for _, f := range said {
+		for _, r := range f.rules {
+			h.addRule(r, f.why)
+		}
+	}
+	if len(h.Rules) == 0 {
+		return
+	}
+	if s.o.CallsOnly && !script {
+		return
+	}
+	if len(said) > 0 {
+		h.Excerpt = said[0].excerpt
+	}
+	if script {
+		h.Evidence = policy.Written
+		if p.entry == nil {
+			s.await(p, h, false)
+			return
+		}
+	}
+	s.out.put(h, false, false)
+}
+
+func (h *Hit) addRule(rule, why string) {
+	for _, r := range h.Rules {
+		if r == rule {
+			return
+		}
+	}
+	h.Rules = append(h.Rules, rule)
+	if h.Why == "" {
+		h.Why = why
+	}
+}
+
+// await puts a hit out that waits for the result of its call.
+func (s *scanning) await(p *pendingCall, h Hit, shared bool) {
+	wait := h.ToolUseID != ""
+	p.entry = s.out.put(h, shared, wait)
+	if wait {
+		s.calls.pending[h.ToolUseID] = p
+		s.calls.trim()
+	}
+}
+
+// trim forgets waiting calls whose hits have been given out without them.
+func (c *calls) trim() {
+	if len(c.pending) <= maxWaiting {
+		return
+	}
+	for id, p := range c.pending {
+		if !p.entry.waiting {
+			delete(c.pending, id)
+		}
+	}
+}
+
+// settle decides the hit that waits for this result, and says whether the
+// call is an external one that ran.
+func (s *scanning) settle(r *transcript.Result) bool {
+	p := s.calls.pending[r.CallID]
+	if p == nil {
+		return false
+	}
+	h := &p.entry.hit
+	external := h.Evidence == policy.Executed && h.Tier == policy.External && !r.NotRun
+	switch {
+	case r.NotRun && h.Evidence == policy.Executed:
+		h.Evidence, h.Outcome = policy.Blocked, ""
+	case r.NotRun:
+		h.Evidence = policy.Mentioned
+	case h.Evidence != policy.Executed || r.Interrupted:
+	case r.Background:
+		p.background = true
+		return external // its task ends it
+	case r.IsError:
+		h.Outcome = OutcomeFailed
+	default:
+		h.Outcome = OutcomeOK
+	}
+	delete(s.calls.pending, r.CallID)
+	s.out.done(p.entry)
+	return external
+}
+
+// task settles a call in the background at the end of its task.
+func (s *scanning) task(t *transcript.Task) {
+	p := s.calls.pending[t.ToolUseID]
+	if p == nil || !p.background {
+		return
+	}
+	switch t.Status {
+	case "completed":
+		p.entry.hit.Outcome = OutcomeOK
+	case "failed":
+		p.entry.hit.Outcome = OutcomeFailed
+	case "killed", "stopped":
+	default:
+		return
+	}
+	delete(s.calls.pending, t.ToolUseID)
+	s.out.done(p.entry)
+}
+
+// denied handles one refused or deferred call of a result record.
+func (s *scanning) denied(ev transcript.Event, d transcript.Denial, known ruleSet) {
+	if d.ToolUseID == "" {
+		return // its words count as words
+	}
+	known.add(s.words.inValue(string(d.Input), nil))
+	if s.calls.seen(d.ToolUseID) {
+		s.settle(&transcript.Result{CallID: d.ToolUseID, NotRun: true})
+		return
+	}
+	ev.Call = &transcript.Call{ID: d.ToolUseID, Name: d.Tool, Input: d.Input}
+	s.call(ev, ruleSet{})
+	s.settle(&transcript.Result{CallID: d.ToolUseID, NotRun: true})
+}
+
+// excerptOf is the part of a call's line that the gravest rule speaks of.
+func (s *scanning) excerptOf(h Hit, res policy.Result) string {
+	text := []byte(h.Command)
+	if len(res.Hits) > 0 {
+		if t := res.Hits[0].Text; t != "" {
+			if i := strings.Index(h.Command, t); i >= 0 {
+				return excerpt(text, i, i+len(t))
+			}
+		}
+	}
+	return excerpt(text, 0, 0)
+}

@@ -1,0 +1,205 @@
+package scanner
+
+import (
+	"path"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// file is what a call writes into a file.
+type file struct {
+	name string
+	text string
+}
+
+// fileOf reads the file out of the input of a tool that writes one.
+func fileOf(tool string, input []byte) (file, bool) {
+	switch strings.ToLower(tool) {
+	case "write", "edit", "multiedit", "notebookedit", "write_file", "edit_file", "create_file",
+		"str_replace_editor", "str_replace_based_edit_tool", "apply_patch":
+	default:
+		if !strings.HasPrefix(tool, "mcp__") || !strings.Contains(tool, "write_file") && !strings.Contains(tool, "edit_file") {
+			return file{}, false
+		}
+	}
+	v := gjson.ParseBytes(input)
+	f := file{}
+	for _, k := range []string{"file_path", "path", "notebook_path", "filename", "target_file"} {
+		if n := v.Get(k); n.Type == gjson.String {
+			f.name = n.String()
+			break
+		}
+	}
+	var texts []string
+	for _, k := range []string{"content", "new_string", "new_str", "new_source", "file_text", "insert_text", "patch", "edits.#.new_string", "edits.#.newText"} {
+		t := v.Get(k)
+		if t.Type == gjson.String {
+			texts = append(texts, t.String())
+		}
+		for _, e := range t.Array() {
+			if t.IsArray() {
+				texts = append(texts, e.String())
+			}
+		}
+	}
+	f.text = strings.Join(texts, "\n")
+	return f, true
+}
+
+// base is the file's name in lower case, with either kind of separator.
+func (f file) base() string {
+	return strings.ToLower(path.Base(strings.ReplaceAll(f.name, `\`, "/")))
+}
+
+func (f file) slashed() string {
+	return "/" + strings.ToLower(strings.ReplaceAll(f.name, `\`, "/"))
+}
+
+// isScript says whether the file is one that something runs.
+func (f file) isScript() bool {
+	base := f.base()
+	switch path.Ext(base) {
+	case ".sh", ".bash", ".zsh", ".fish", ".ksh", ".command", ".ps1", ".psm1", ".bat", ".cmd", ".mk", ".just",
+		".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".rb", ".pl", ".php", ".lua", ".go", ".rs",
+		".groovy", ".gradle", ".kts", ".ipynb", ".tf", ".nix", ".awk", ".expect", ".service", ".timer", ".cron":
+		return true
+	}
+	switch base {
+	case "makefile", "gnumakefile", "justfile", "package.json", "composer.json", "deno.json", "rakefile", "fastfile", "procfile",
+		"jenkinsfile", "vagrantfile", "taskfile.yml", "taskfile.yaml", "crontab", ".gitlab-ci.yml", ".travis.yml", "lefthook.yml",
+		"azure-pipelines.yml", "bitbucket-pipelines.yml", "cloudbuild.yaml", ".pre-commit-config.yaml", "lerna.json", ".envrc",
+		".bashrc", ".bash_profile", ".profile", ".zshrc", ".gitconfig", "settings.json", "settings.local.json":
+		return true
+	}
+	if strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, "containerfile") || strings.HasPrefix(base, "makefile.") {
+		return true
+	}
+	for _, dir := range []string{"/.github/workflows/", "/.github/actions/", "/.circleci/", "/.husky/", "/.git/hooks/", "/.githooks/", "/.claude/commands/", "/.claude/hooks/", "/.buildkite/", "/bin/"} {
+		if strings.Contains(f.slashed(), dir) {
+			return true
+		}
+	}
+	return strings.HasPrefix(f.text, "#!")
+}
+
+// commands lists the shell lines inside a file whose language is not a shell
+// but that holds some: recipes, scripts, steps.
+func (f file) commands() []string {
+	base := f.base()
+	ext := path.Ext(base)
+	switch {
+	case base == "package.json" || base == "composer.json":
+		return packageScripts(f.text)
+	case ext == ".mk" || strings.Contains(base, "makefile") || base == "justfile" || ext == ".just":
+		return recipes(f.text)
+	case strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, "containerfile"):
+		return runLines(f.text)
+	case ext == ".yml" || ext == ".yaml":
+		return steps(f.text)
+	}
+	return nil
+}
+
+// packageScripts lists the scripts of a package.json. A fragment of one, as an
+// edit has it, is read line by line.
+func packageScripts(text string) []string {
+	var out []string
+	if gjson.Valid(text) {
+		gjson.Get(text, "scripts").ForEach(func(_, v gjson.Result) bool {
+			if v.Type == gjson.String {
+				out = append(out, v.String())
+			}
+			return true
+		})
+		return out
+	}
+	for line := range strings.Lines(text) {
+		_, value, ok := strings.Cut(line, `":`)
+		if value = strings.TrimRight(strings.TrimSpace(value), ","); ok && strings.HasPrefix(value, `"`) && gjson.Valid(value) {
+			out = append(out, gjson.Parse(value).String())
+		}
+	}
+	return out
+}
+
+// recipes lists the indented lines of a makefile.
+func recipes(text string) []string {
+	var out []string
+	for line := range strings.Lines(joinContinued(text)) {
+		if line[0] == '\t' || line[0] == ' ' {
+			out = appendLine(out, strings.TrimLeft(line, " \t@-+"))
+		}
+	}
+	return out
+}
+
+// runLines lists what the RUN, CMD and ENTRYPOINT lines of a Dockerfile run.
+func runLines(text string) []string {
+	var out []string
+	for line := range strings.Lines(joinContinued(text)) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch strings.ToUpper(word) {
+		case "RUN", "CMD", "ENTRYPOINT", "ONBUILD":
+			if gjson.Valid(rest) {
+				var argv []string
+				for _, a := range gjson.Parse(rest).Array() {
+					argv = append(argv, a.String())
+				}
+				rest = strings.Join(argv, " ")
+			}
+			out = appendLine(out, rest)
+		}
+	}
+	return out
+}
+
+// steps lists what the steps of a workflow run: the values of run, script and
+// command keys, and the lines of blocks and lists under them.
+func steps(text string) []string {
+	var out []string
+	inside := -1 // indentation of the key whose block this is
+	for line := range strings.Lines(joinContinued(text)) {
+		bare := strings.TrimLeft(line, " ")
+		indent := len(line) - len(bare)
+		bare = strings.TrimSpace(bare)
+		if bare == "" {
+			continue
+		}
+		if inside >= 0 && indent > inside {
+			out = appendLine(out, strings.TrimPrefix(bare, "- "))
+			continue
+		}
+		inside = -1
+		key, value, ok := strings.Cut(strings.TrimPrefix(bare, "- "), ":")
+		if !ok {
+			continue
+		}
+		switch strings.TrimSpace(key) {
+		case "run", "script", "before_script", "after_script", "command", "commands", "cmd", "cmds":
+			value = strings.TrimSpace(value)
+			if value == "" || strings.HasPrefix(value, "|") || strings.HasPrefix(value, ">") {
+				inside = indent
+				continue
+			}
+			out = appendLine(out, strings.Trim(value, `"'`))
+		}
+	}
+	return out
+}
+
+func joinContinued(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\\\r\n", " "), "\\\n", " ")
+}
+
+// maxCommands bounds what is classified of one file; the words of the rest
+// are looked through all the same.
+const maxCommands = 2000
+
+func appendLine(out []string, line string) []string {
+	line = strings.TrimSpace(line)
+	if line == "" || strings.HasPrefix(line, "#") || len(out) >= maxCommands {
+		return out
+	}
+	return append(out, line)
+}
