@@ -48,7 +48,7 @@ func (p *printer) storyLine(a *queue.Action) {
 	// Without spaces an id cannot pass for the rest of the line.
 	id := cmp.Or(strings.ReplaceAll(term.Line(a.Story), " ", `\x20`), "-")
 	prefix := "Story #" + p.o.fit(id, 24) + " [" + stamp(a.DetectedAt) + "]: "
-	command := term.Command(a.Command)
+	command := term.Command(what(a))
 	room := p.width - term.Cells(prefix)
 	if p.o.All || p.o.Width <= 0 || term.Cells(command) <= room {
 		p.hang(prefix, term.Cells(prefix), 2, p.Bold, command)
@@ -62,6 +62,10 @@ func (p *printer) storyLine(a *queue.Action) {
 	}
 	p.line("  ", p.Bold.Render(cutCommand(rest, room)))
 }
+
+// what is the one line an action is known by: its command, or the words that
+// were found where nothing was called.
+func what(a *queue.Action) string { return cmp.Or(a.Command, a.Excerpt, a.Tool) }
 
 // breakAt splits text after n cells, at a space when one is near.
 func breakAt(s string, n int) (head, rest string) {
@@ -158,7 +162,7 @@ func (p *printer) unfinished(v *view) {
 	p.line(p.Warn.Render("Approved, but not finished"))
 	for _, a := range v.open {
 		head := "  #" + strconv.FormatUint(a.Number, 10) + " "
-		p.command(head, len(head), len(head), a.Command)
+		p.command(head, len(head), len(head), what(a))
 		style := p.Faint
 		if a.Status == queue.Unknown {
 			style = p.Danger

@@ -37,7 +37,7 @@ func Export(w io.Writer, actions []queue.Action, sessionID, format string) error
 		s := State{SessionID: sessionID, Deferred: make([]StateDeferred, 0, len(actions))}
 		for i := range actions {
 			a := &actions[i]
-			s.Deferred = append(s.Deferred, StateDeferred{a.Command, a.Story, stamp(a.DetectedAt)})
+			s.Deferred = append(s.Deferred, StateDeferred{what(a), a.Story, stamp(a.DetectedAt)})
 		}
 		return writeJSON(w, s)
 	}

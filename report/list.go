@@ -70,7 +70,7 @@ func (p *printer) listLine(wide [listColumns]int, row []string, a *queue.Action)
 		b.WriteString(term.Spaces(gap))
 		used += n + gap
 	}
-	p.command(b.String(), used, used, a.Command)
+	p.command(b.String(), used, used, what(a))
 }
 
 func (p *printer) listStyle(column int, a *queue.Action) term.Style {

@@ -24,7 +24,7 @@ func Show(w io.Writer, a queue.Action, o Options) error {
 	p := newPrinter(w, o)
 	p.line(p.Bold.Render("#"+strconv.FormatUint(a.Number, 10)), " ", p.statusText(&a), dot, p.evidenceText(&a))
 	p.line()
-	p.block(always(p.Bold), 2, commandLines(a.Command), 0)
+	p.block(always(p.Bold), 2, commandLines(what(&a)), 0)
 	p.line()
 	p.origin(&a)
 	p.standing(&a)

@@ -135,3 +135,23 @@ func TestUnknownStatusIsNotHidden(t *testing.T) {
 		t.Errorf("not shown:\n%s", out)
 	}
 }
+
+func TestAMentionIsKnownByItsWords(t *testing.T) {
+	a := action(1, "1", "", policy.Mentioned, "classic-git-push", "")
+	a.Excerpt = "then I will git push"
+	o := options(80, false)
+	o.All = true
+	var b strings.Builder
+	if err := Terminal(&b, queue.Snapshot{Actions: []queue.Action{a}}, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := List(&b, []queue.Action{a}, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := Export(&b, []queue.Action{a}, "s", "state"); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), a.Excerpt); n != 3 {
+		t.Errorf("shown %d times, want in report, list and export:\n%s", n, b.String())
+	}
+}
