@@ -22,7 +22,7 @@ const clientSession = "019ad0b2-3f00-7abc-8def-0123456789ab"
 func (w *world) drive(prompt string, hooks map[string]any, extra ...string) (result, []map[string]any) {
 	w.t.Helper()
 	w.write("rules.txt", "RULE-TEXT: never push.\n")
-	w.write("settings.json", marshal(w.t, map[string]any{"disableAllHooks": false, "hooks": hooks}))
+	w.write("settings.json", marshal(map[string]any{"disableAllHooks": false, "hooks": hooks}))
 	for _, name := range []string{"AUTO_MEMORY", "BACKGROUND_TASKS", "CRON", "WORKFLOWS"} {
 		w.setenv("CLAUDE_CODE_DISABLE_"+name, "1")
 	}
@@ -120,12 +120,11 @@ func TestClientRunsNothingThatWasNotAllowed(t *testing.T) {
 	}
 }
 
-// marshal is JSON of a value that can be marshalled.
-func marshal(t *testing.T, v any) string {
-	t.Helper()
+// marshal is v as JSON; the tests marshal only what can be.
+func marshal(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		return "null"
 	}
 	return string(b)
 }

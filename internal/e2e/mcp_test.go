@@ -73,7 +73,7 @@ func appendLine(path, line string) error {
 
 // mcpConfig names the server of this file; it posts into the file "posted".
 func (w *world) mcpConfig() string {
-	return marshal(w.t, map[string]any{"mcpServers": map[string]any{"chat": map[string]any{
+	return marshal(map[string]any{"mcpServers": map[string]any{"chat": map[string]any{
 		"command": self(w.t), "args": []string{"act-as-mcp", filepath.Join(w.root, "posted")},
 	}}})
 }

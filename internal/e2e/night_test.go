@@ -34,11 +34,11 @@ func storyFile(titles ...string) string {
 	for i, title := range titles {
 		items[i] = fmt.Sprintf(`    {
       "id": "S%d",
-      "title": %q,
+      "title": %s,
       "acceptanceCriteria": ["it is there"],
       "priority": %d,
       "passes": false
-    }`, i+1, title, i+1)
+    }`, i+1, marshal(title), i+1)
 	}
 	return "{\n  \"project\": \"demo\",\n  \"userStories\": [\n" + strings.Join(items, ",\n") + "\n  ]\n}\n"
 }

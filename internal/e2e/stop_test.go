@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -23,7 +24,11 @@ func blockOn(pidFile string) fakeapi.Block {
 }
 
 // detach starts a process in a session of its own that outlives its parents.
-func detach(pidFile string) fakeapi.Block {
+func detach(t *testing.T, pidFile string) fakeapi.Block {
+	t.Helper()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip(err)
+	}
 	return fakeapi.Bash("setsid nohup tail -f /dev/null >/dev/null 2>&1 & echo $! > " + pidFile)
 }
 
@@ -132,7 +137,7 @@ func TestDetachedProcessIsEnded(t *testing.T) {
 	t.Parallel()
 	title := "Start a server"
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
-		fakeapi.Call(detach("pid")), fakeapi.Say("It runs."),
+		fakeapi.Call(detach(t, "pid")), fakeapi.Say("It runs."),
 	}}})
 	w.stories("", title)
 	p := w.startLoop("run")
@@ -156,7 +161,7 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			title := "Take your time"
 			w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
 				fakeapi.Call(fakeapi.Bash("git push origin HEAD:refs/heads/early")),
-				fakeapi.Call(detach("far")),
+				fakeapi.Call(detach(t, "far")),
 				fakeapi.Call(blockOn("near")),
 				fakeapi.Say("done"),
 			}}})
@@ -175,6 +180,56 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			s := w.report()
 			diff(t, "outcomes", []string{"S1 interrupted"}, outcomes(s))
 			diff(t, "waiting", []string{"blocked git push origin HEAD:refs/heads/early"}, waiting(s))
+		})
+	}
+}
+
+// Whenever loop dies, what was queued is there once, nothing is left working,
+// and runs go on until the stories are done.
+func TestKillAtAnyTurnLosesNothing(t *testing.T) {
+	t.Parallel()
+	for at := 1; at <= 5; at++ {
+		t.Run(fmt.Sprintf("request %d", at), func(t *testing.T) {
+			t.Parallel()
+			one, two := "Story the first", "Story the second"
+			turns := func(name string) []fakeapi.Turn {
+				return []fakeapi.Turn{
+					fakeapi.Call(fakeapi.Bash("git push origin HEAD:refs/heads/" + name)),
+					fakeapi.Call(write(name+".txt", "x\n")),
+					fakeapi.Say("done"),
+				}
+			}
+			w := newWorld(t, fakeapi.Script{{Match: one, Turns: turns("one")}, {Match: two, Turns: turns("two")}})
+			w.stories("", one, two)
+			p := w.startLoop("run")
+			eventually(t, "a request", func() bool { return len(w.api.Requests()) >= at })
+			p.signal(syscall.SIGKILL)
+			p.wait()
+			w.loop("run").want(t, exitWaiting)
+			w.nothingIsLeft()
+			diff(t, "passed", []string{"S1", "S2"}, w.passed(one, two))
+
+			// Of every call that was asked about there is one action.
+			calls := map[string]int{}
+			r := w.loop("list")
+			for line := range strings.Lines(r.stdout) {
+				_, name, _ := strings.Cut(strings.TrimSpace(line), "refs/heads/")
+				calls[name]++
+			}
+			for name, n := range calls {
+				asked := 0
+				for _, q := range w.api.Requests() {
+					if q.Turn == 0 && strings.HasSuffix(q.Conversation, map[string]string{"one": "first", "two": "second"}[name]) {
+						asked++
+					}
+				}
+				if n < 1 || n > asked {
+					t.Errorf("%d actions for %d calls of %q:\n%s", n, asked, name, r.stdout)
+				}
+			}
+			if len(calls) != 2 {
+				t.Errorf("loop list: %s", r.stdout)
+			}
 		})
 	}
 }
@@ -216,6 +271,24 @@ func TestNextRunPicksUpAfterKill(t *testing.T) {
 	}
 	diff(t, "outcomes of the second", []string{"S1 unproven"}, outcomes(w.report()))
 	w.loop("report", dead.Session.ID).want(t, exitDone, "loop itself died")
+}
+
+// A done mark that the agent set itself must not count because loop was killed
+// before it could look.
+func TestClaimOfKilledRunDoesNotCount(t *testing.T) {
+	t.Parallel()
+	title := "Claim it"
+	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
+		fakeapi.Call(fakeapi.Bash("test -f near || { sed -i.bak 's/false/true/' prd.json; echo $$ > near; exec tail -f /dev/null; }")),
+		fakeapi.Say("done"),
+	}}})
+	w.stories("gates = [\"test -f proof\"]\n", title)
+	p := w.startLoop("run")
+	w.pid(p, "near")
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	w.loop("run").want(t, exitFailed)
+	diff(t, "passed", nil, w.passed(title))
 }
 
 // The queue is there for other commands while a run goes on, and a second run

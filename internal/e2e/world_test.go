@@ -200,10 +200,13 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
+// program is the loop under test.
+func program() string { return os.Getenv(envLoop) }
+
 // startLoop runs the built program in the repository.
 func (w *world) startLoop(args ...string) *process {
 	w.t.Helper()
-	return w.start(w.repo, nil, os.Getenv(envLoop), args...)
+	return w.start(w.repo, nil, program(), args...)
 }
 
 func (w *world) loop(args ...string) result {
