@@ -192,8 +192,10 @@ type Attempt struct {
 	SharedRuns int            `json:"shared_runs,omitempty"` // calls of tier shared that ran
 	Shared     []string       `json:"shared,omitempty"`      // their command lines, first 20
 	HeadBefore string         `json:"head_before,omitempty"`
+	DoneBefore []string       `json:"done_before,omitempty"` // ids of the stories that were done at its start
 	HeadAfter  string         `json:"head_after,omitempty"`
 	Scanned    bool           `json:"scanned"`
+	Verified   bool           `json:"verified,omitempty"`  // loop's verdict was that the story passed
 	ScanNote   string         `json:"scan_note,omitempty"` // what the scan could not read
 	Recovered  bool           `json:"recovered,omitempty"` // ended by a later run, because loop died
 }

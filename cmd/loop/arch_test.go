@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/seed-b23e517c/loop/"
+
+// mayImport is the table of the house: what each package may import of ours.
+// To add an edge, edit it in the same change and say why in the commit.
+var mayImport = map[string][]string{
+	"policy/shell":     {},
+	"transcript":       {},
+	"stories":          {},
+	"internal/proc":    {},
+	"internal/term":    {},
+	"internal/sim":     {},
+	"internal/fakeapi": {},
+	"policy":           {"policy/shell"},
+	"config":           {"policy"}, // the level is a word of policy
+	"prompts":          {"stories", "policy"},
+	"scanner":          {"policy", "transcript"},
+	"queue":            {"policy"},
+	"firewall":         {"policy", "queue"},
+	"report":           {"queue", "policy", "transcript", "internal/term"},
+	"replay":           {"queue", "policy", "internal/proc", "internal/term"},
+	"runner":           {"prompts", "stories", "transcript", "scanner", "queue", "firewall", "policy", "internal/proc"},
+}
+
+// thirdParty names the packages that alone may use a library.
+var thirdParty = map[string][]string{
+	"github.com/spf13/cobra":            {"cmd/loop"},
+	"github.com/pelletier/go-toml":      {"config", "policy"},
+	"go.etcd.io/bbolt":                  {"queue"},
+	"github.com/charmbracelet/lipgloss": {"report", "internal/term"},
+	"mvdan.cc/sh":                       {"policy/shell"},
+	"github.com/tidwall/gjson":          {"transcript", "scanner"},
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "../../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		checkImports(t, strings.TrimPrefix(p.ImportPath, module), p.Imports)
+	}
+}
+
+func checkImports(t *testing.T, pkg string, imports []string) {
+	allowed, known := mayImport[pkg]
+	if !known && !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "internal/e2e") {
+		t.Errorf("package %s is not in the table of imports", pkg)
+	}
+	for _, imp := range imports {
+		if ours, ok := strings.CutPrefix(imp, module); ok && known && !slices.Contains(allowed, ours) {
+			t.Errorf("%s imports %s, which the table does not allow", pkg, ours)
+		}
+		for lib, users := range thirdParty {
+			if (imp == lib || strings.HasPrefix(imp, lib+"/")) && !slices.Contains(users, pkg) {
+				t.Errorf("%s imports %s, which is for %s only", pkg, path.Base(lib), strings.Join(users, ", "))
+			}
+		}
+	}
+}

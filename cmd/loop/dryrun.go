@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/config"
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/runner"
+)
+
+// dryRun shows what a run would do.
+func (a *app) dryRun(ro *runner.Options, c config.Config) error {
+	plan, file, err := runner.Plan(ro)
+	if errors.Is(err, runner.ErrNoOpen) {
+		a.printf("Nothing to do: %s in %s.\n", err, term.Quote(rel(ro.Root, ro.Stories)))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	claudeMD, err := runner.ReadClaudeMD(ro)
+	if err != nil {
+		return err
+	}
+	prompt, err := runner.Prompt(ro, plan[0], claudeMD, nil)
+	if err != nil {
+		return err
+	}
+	a.printf("Stories (%s, %d of %d open)\n", term.Quote(rel(ro.Root, file.Path)), len(plan), len(file.Stories))
+	for i, s := range plan {
+		a.printf("  %d. %s  %s\n", i+1, term.Quote(s.ID), term.Quote(s.Title))
+		if s.Conflict != "" {
+			a.printf("     taken as open: %s\n", term.Quote(s.Conflict))
+		}
+	}
+	for _, s := range file.Held() {
+		a.printf("  held: %s  %s\n", term.Quote(s.ID), term.Quote(s.Held))
+	}
+	for _, text := range file.Warnings {
+		a.printf("  note: %s\n", term.Quote(text))
+	}
+	a.printf("\nLevel %s (from %s)\n", c.Level, c.Source("level"))
+	a.dryGates(ro)
+	a.dryRules(ro, c)
+	a.printf("\nCommand line of the first attempt (prompt on stdin)\n  %s\n", term.Quote(strings.Join(quoteArgs(runner.CommandLine(ro, plan[0])), " ")))
+	a.printf("\nPrompt of the first attempt\n")
+	for _, line := range strings.Split(strings.TrimRight(term.QuoteLines(prompt), "\n"), "\n") {
+		a.printf("  | %s\n", line)
+	}
+	a.printf("\nNothing was started.\n")
+	return nil
+}
+
+func (a *app) dryGates(ro *runner.Options) {
+	if len(ro.Gates) == 0 {
+		a.printf("\nGates: none; a story that ends well will be called unproven\n")
+		return
+	}
+	a.printf("\nGates (each at most %v)\n", ro.GateTime)
+	for _, g := range ro.Gates {
+		a.printf("  %s\n", term.Quote(g))
+	}
+}
+
+func (a *app) dryRules(ro *runner.Options, c config.Config) {
+	counts := map[string]int{}
+	var packs []string
+	for _, r := range ro.Set.Rules() {
+		if counts[r.Pack] == 0 {
+			packs = append(packs, r.Pack)
+		}
+		counts[r.Pack]++
+	}
+	a.printf("\nRules\n")
+	for _, p := range packs {
+		a.printf("  %-14s %d\n", term.Quote(p), counts[p])
+	}
+	for _, p := range c.Patterns {
+		a.printf("  pattern        %s\n", term.Quote(p))
+	}
+}
+
+// quoteArgs makes words that a shell would take as they are.
+func quoteArgs(args []string) []string {
+	out := make([]string, len(args))
+	for i, s := range args {
+		if s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+			return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./=,:@+", c))
+		}) {
+			out[i] = s
+			continue
+		}
+		out[i] = "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/report"
+)
+
+func newList(a *app) *cobra.Command {
+	var o struct{ all, mentions bool }
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the waiting actions of all sessions", Long: "List the waiting actions of all sessions.\n\n" + exitHelp,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, store, err := a.openStore(cmd.Context(), true)
+			if err != nil {
+				return err
+			}
+			var f queue.Filter
+			if !o.all {
+				f.Status = []queue.Status{queue.Pending, queue.Approved, queue.Failed, queue.Unknown}
+			}
+			actions, err := store.Actions(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			if !o.all && !o.mentions {
+				actions = slices.DeleteFunc(actions, func(x queue.Action) bool { return x.Evidence == policy.Mentioned })
+			}
+			ro, err := a.reportOptions()
+			if err != nil {
+				return err
+			}
+			return report.List(a.stdout, actions, ro)
+		},
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "decided ones and mentions too")
+	cmd.Flags().BoolVar(&o.mentions, "mentions", false, "mentions too")
+	return cmd
+}
+
+func newShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show one action whole", Long: "Show one action whole: number, id or the end of an id.\n\n" + exitHelp,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, refs []string) error {
+			_, store, err := a.openStore(cmd.Context(), true)
+			if err != nil {
+				return err
+			}
+			x, err := store.Get(cmd.Context(), refs[0])
+			if err != nil {
+				return err
+			}
+			ro, err := a.reportOptions()
+			if err != nil {
+				return err
+			}
+			return report.Show(a.stdout, x, ro)
+		},
+	}
+}
+
+func newExport(a *app) *cobra.Command {
+	var o struct{ format, session string }
+	cmd := &cobra.Command{
+		Use: "export", Short: "Print the actions of a session as JSON", Args: args(cobra.NoArgs),
+		Long: "Print the actions of a session as JSON; the last session by default.\n" +
+			"--format state prints the plain state-file shape: session_id and deferred_actions with\ncommand_pattern, story_id and detected_at.\n\n" + exitHelp,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.format != "json" && o.format != "state" {
+				return usagef("--format json or --format state", "unknown format %q", o.format)
+			}
+			var refs []string
+			if o.session != "" {
+				refs = []string{o.session}
+			}
+			snap, err := a.snapshot(cmd.Context(), refs)
+			if err != nil {
+				return err
+			}
+			return report.Export(a.stdout, snap.Actions, snap.Session.ID, o.format)
+		},
+	}
+	cmd.Flags().StringVar(&o.format, "format", "json", "json or state")
+	cmd.Flags().StringVar(&o.session, "session", "", "session; the last one by default")
+	return cmd
+}

@@ -1,0 +1,73 @@
+// Command loop supervises a coding agent overnight and keeps what would reach
+// outside in a queue until a person has seen it.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, cancel := context.WithCancel(context.Background())
+	kill := make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		close(kill)
+	}()
+	a := &app{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		env: os.Environ(), now: time.Now, kill: kill,
+	}
+	os.Exit(a.run(ctx, os.Args[1:]))
+}
+
+// app is one invocation: what a command may touch of the process.
+type app struct {
+	stdin  *os.File
+	stdout *os.File
+	stderr *os.File
+	env    []string
+	now    func() time.Time
+	kill   <-chan struct{} // closed by the second signal
+
+	color   string // --color
+	verbose bool
+	level   string // --log-level
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
+	// The hook runs before every tool call of the agent: it goes round the
+	// command tree.
+	if len(args) > 0 && args[0] == hookCommand {
+		return runHook(ctx, args[1:], a.stdin, a.stdout, a.stderr)
+	}
+	if len(args) > 0 && args[0] == simCommand {
+		return a.runSim(ctx, args[1:])
+	}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	err := root.ExecuteContext(ctx)
+	a.printError(err)
+	return exitCode(err)
+}
+
+// getenv reads the environment the app was given.
+func (a *app) getenv(name string) string {
+	value := ""
+	for _, kv := range a.env {
+		if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
+			value = kv[len(name)+1:]
+		}
+	}
+	return value
+}

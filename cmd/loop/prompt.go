@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/seed-b23e517c/loop/runner"
+)
+
+func newPrompt(a *app) *cobra.Command {
+	var rules bool
+	var o runOptions
+	cmd := &cobra.Command{
+		Use: "prompt", Short: "Print the prompt of the next attempt, or the constraint rules alone", Args: args(cobra.NoArgs),
+		Long: "Print the prompt of the next attempt; with --rules the constraint rules alone, for people\nwho keep their own loop (claude --append-system-prompt \"$(loop prompt --rules)\").\n\n" + exitHelp,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.workspace(cmd.Context())
+			if err != nil {
+				return err
+			}
+			c, set, err := a.loadConfig(w)
+			if err != nil {
+				return err
+			}
+			if err := o.apply(&c, false); err != nil {
+				return err
+			}
+			text, err := rulesText(c)
+			if err != nil {
+				return err
+			}
+			if !rules {
+				ro, err := a.runnerOptions(w, c, set, o.only)
+				if err != nil {
+					return err
+				}
+				if text, err = nextPrompt(&ro); err != nil {
+					return err
+				}
+			}
+			a.printf("%s", text)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&rules, "rules", false, "the constraint rules alone")
+	f.StringVar(&o.stories, "stories", "", "story file, or folder of Markdown stories")
+	f.StringVar(&o.only, "only", "", "the prompt of this story")
+	f.StringVar(&o.level, "level", "", "autonomy level: supervised, unattended or lockdown")
+	return cmd
+}
+
+// nextPrompt is the prompt of the story that a run would begin with.
+func nextPrompt(ro *runner.Options) (string, error) {
+	plan, _, err := runner.Plan(ro)
+	if err != nil {
+		return "", err
+	}
+	claudeMD, err := runner.ReadClaudeMD(ro)
+	if err != nil {
+		return "", err
+	}
+	return runner.Prompt(ro, plan[0], claudeMD, nil)
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-b23e517c/loop/config"
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/prompts"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/runner"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+type runOptions struct {
+	stories, only, level, model, claude string
+	max                                 int
+	dryRun                              bool
+}
+
+const runLong = `Work through the open stories, one fresh client process each, and print the report.
+
+External calls are refused and queued; read them in the report, then decide with
+loop approve and loop reject. One signal (Ctrl-C) ends the run after the client has
+been asked to leave and what it did has been kept; a second one ends it at once.
+
+` + exitHelp
+
+func newRun(a *app) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use: "run", Short: "Work through the open stories", Long: runLong, Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.runStories(cmd.Context(), o, cmd.Flags().Changed("max-stories"))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.stories, "stories", "", "story file, or folder of Markdown stories")
+	f.StringVar(&o.only, "only", "", "work on this story only")
+	f.IntVar(&o.max, "max-stories", 0, "stop after this many stories; 0 is all")
+	f.StringVar(&o.level, "level", "", "autonomy level: supervised, unattended or lockdown")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show order, first prompt, command line and rules; start nothing")
+	f.StringVar(&o.model, "model", "", "model for the client")
+	f.StringVar(&o.claude, "claude", "", "client program to start")
+	return cmd
+}
+
+func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
+	w, err := a.workspace(ctx)
+	if err != nil {
+		return err
+	}
+	c, set, err := a.loadConfig(w)
+	if err != nil {
+		return err
+	}
+	if err := o.apply(&c, maxSet); err != nil {
+		return err
+	}
+	ro, err := a.runnerOptions(w, c, set, o.only)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return a.dryRun(&ro, c)
+	}
+	store, err := a.store(w, false)
+	if err != nil {
+		return err
+	}
+	if err := a.forPeople(ctx, store, "loop run"); err != nil {
+		return err
+	}
+	ro.Store = store
+	p := newProgress(a)
+	ro.Progress = p
+	s, err := runner.Run(ctx, ro)
+	p.close()
+	if errors.Is(err, runner.ErrNoOpen) {
+		a.printf("Nothing to do: %s in %s.\n", runner.ErrNoOpen, term.Quote(rel(w.Root, ro.Stories)))
+		return nil
+	}
+	if s.ID == "" {
+		return err
+	}
+	// The report comes after a failure too: that is when it is needed most.
+	return errors.Join(err, a.reportRun(context.WithoutCancel(ctx), w, store, s.ID))
+}
+
+func (a *app) reportRun(ctx context.Context, w workspace, store *queue.Store, session string) error {
+	snap, err := store.Snapshot(ctx, session)
+	if err != nil {
+		return err
+	}
+	a.printf("\n")
+	if err := a.printReport(snap, false); err != nil {
+		return err
+	}
+	if code := sessionCode(snap); code != exitDone {
+		return &codeError{code: code}
+	}
+	return nil
+}
+
+// apply puts the flags over the configuration.
+func (o *runOptions) apply(c *config.Config, maxSet bool) error {
+	flag := func(key string, dst *string, v string) {
+		if v != "" {
+			*dst, c.Sources[key] = v, "flag"
+		}
+	}
+	flag("stories", &c.Stories, o.stories)
+	flag("model", &c.Model, o.model)
+	flag("claude", &c.Claude, o.claude)
+	if maxSet {
+		if o.max < 0 {
+			return usagef("--max-stories 0 is all", "--max-stories cannot be negative")
+		}
+		c.Budget.Stories, c.Sources["budget.stories"] = o.max, "flag"
+	}
+	if o.level != "" {
+		l, err := policy.ParseLevel(o.level)
+		if err != nil {
+			return usagef("--level supervised, unattended or lockdown", "%w", err)
+		}
+		c.Level, c.Sources["level"] = l, "flag"
+	}
+	if c.Level == policy.Interactive {
+		return usagef("--level unattended", "in a run nobody can be asked, so the level cannot be interactive")
+	}
+	return nil
+}
+
+func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only string) (runner.Options, error) {
+	var ro runner.Options
+	path, err := storyFile(w.Root, c)
+	if err != nil {
+		return ro, err
+	}
+	rules, err := rulesText(c)
+	if err != nil {
+		return ro, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return ro, err
+	}
+	return runner.Options{
+		Root: w.Root, State: w.State, Client: []string{c.Claude}, Hook: []string{self, hookCommand}, Env: a.env,
+		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
+		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
+		RulesText: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Set: set, Kill: a.kill, Now: a.now,
+	}, nil
+}
+
+// storyFile is the flag's or the configuration's, else the one that is found.
+func storyFile(root string, c config.Config) (string, error) {
+	if c.Stories == "" {
+		return stories.Discover(root)
+	}
+	if filepath.IsAbs(c.Stories) || c.Source("stories") == "flag" {
+		return filepath.Abs(c.Stories)
+	}
+	return filepath.Join(root, c.Stories), nil
+}
+
+func rulesText(c config.Config) (string, error) {
+	o := prompts.RulesOptions{Level: c.Level, Append: c.Prompt.Append}
+	if c.Prompt.Replace != "" {
+		data, err := os.ReadFile(c.Prompt.Replace)
+		if err != nil {
+			return "", fmt.Errorf("read the rules that replace the embedded ones: %w", err)
+		}
+		o.Replace = string(data)
+	}
+	return prompts.Rules(o), nil
+}

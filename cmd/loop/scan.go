@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/runner"
+	"github.com/seed-b23e517c/loop/scanner"
+)
+
+type scanOptions struct {
+	json, queue, callsOnly bool
+	story                  string
+}
+
+const scanLong = `Read transcripts and print every call and text that reaches outside: stream-json,
+the client's session files, plain text; - is standard input.
+
+With --queue the hits go into the queue, for people who keep their own loop.
+
+` + exitHelp
+
+func newScan(a *app) *cobra.Command {
+	var o scanOptions
+	cmd := &cobra.Command{
+		Use: "scan FILE...", Short: "Find what reaches outside in transcripts", Long: scanLong,
+		Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, files []string) error { return a.scan(cmd.Context(), files, o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print one hit a line as JSON")
+	f.BoolVar(&o.callsOnly, "calls-only", false, "calls only, no mentions in text")
+	f.BoolVar(&o.queue, "queue", false, "put the hits into the queue")
+	f.StringVar(&o.story, "story", "", "with --queue: the story they belong to")
+	return cmd
+}
+
+func (a *app) scan(ctx context.Context, files []string, o scanOptions) error {
+	if o.story != "" && !o.queue {
+		return usagef("loop scan --queue --story "+o.story+" FILE", "--story is for --queue")
+	}
+	w, err := a.workspace(ctx)
+	if err != nil {
+		return err
+	}
+	c, set, err := a.loadConfig(w)
+	if err != nil {
+		return err
+	}
+	rules, err := rulesText(c)
+	if err != nil {
+		return err
+	}
+	s := scanRun{a: a, o: o, opts: scanner.Options{Set: set, Cwd: w.Root, Ignore: []string{rules}, CallsOnly: o.callsOnly}}
+	if o.queue {
+		if s.store, err = a.store(w, false); err != nil {
+			return err
+		}
+		if err := s.begin(ctx, w); err != nil {
+			return err
+		}
+	}
+	for _, name := range files {
+		if err := s.file(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := s.end(ctx); err != nil {
+		return err
+	}
+	if s.hits > 0 {
+		return &codeError{code: exitWaiting}
+	}
+	return nil
+}
+
+// scanRun is one `loop scan` over its files.
+type scanRun struct {
+	a       *app
+	o       scanOptions
+	opts    scanner.Options
+	store   *queue.Store
+	session queue.Session
+	actions []queue.Action
+	hits    int
+}
+
+// begin makes the session that queued hits belong to.
+func (s *scanRun) begin(ctx context.Context, w workspace) error {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
+	now := s.a.now().UTC()
+	s.session = queue.Session{ID: id.String(), Started: now, Ended: now, Dir: w.Root, Scan: true}
+	return s.store.PutSession(ctx, s.session)
+}
+
+func (s *scanRun) file(ctx context.Context, name string) error {
+	var in io.Reader = s.a.stdin
+	shown := "-"
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in, shown = f, name
+		if s.o.queue {
+			if shown, err = filepath.Abs(name); err != nil {
+				return err
+			}
+		}
+	}
+	s.opts.File = shown
+	stats, err := scanner.Scan(ctx, in, s.opts, s.hit)
+	if err != nil {
+		return fmt.Errorf("scan %s: %w", shown, err)
+	}
+	if note := runner.ScanNote(stats); note != "" {
+		fmt.Fprintf(s.a.stderr, "loop: %s: %s\n", term.Quote(shown), note)
+	}
+	return nil
+}
+
+func (s *scanRun) hit(h scanner.Hit) error {
+	s.hits++
+	if s.o.queue {
+		s.actions = append(s.actions, runner.ActionOf(h, queue.Attempt{Session: s.session.ID, Story: s.o.story}, s.a.now()))
+		return nil
+	}
+	if s.o.json {
+		return json.NewEncoder(s.a.stdout).Encode(h)
+	}
+	text := h.Command
+	if h.Evidence == policy.Mentioned || text == "" {
+		text = h.Excerpt
+	}
+	_, err := fmt.Fprintf(s.a.stdout, "%s:%d: %s %s: %s\n", term.Quote(h.File), h.Line, h.Evidence, term.Quote(first(h.Rules)), term.Command(text))
+	return err
+}
+
+func (s *scanRun) end(ctx context.Context) error {
+	if !s.o.queue {
+		return nil
+	}
+	created, err := s.store.AddAll(ctx, s.actions)
+	if err != nil {
+		return err
+	}
+	s.a.printf("%d hit(s), %d new in the queue; `loop report` shows them.\n", s.hits, created)
+	return nil
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}

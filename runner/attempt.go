@@ -1,0 +1,220 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// Names of the files in an attempt's folder.
+const (
+	promptName     = "prompt.md"
+	rulesName      = "rules.md"
+	settingsName   = "settings.json"
+	transcriptName = "transcript.jsonl"
+	stderrName     = "stderr.log"
+)
+
+// attempt runs one client process on one story and judges it. An error is
+// loop's own trouble; the agent's is in the attempt's outcome.
+func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time.Time, error) {
+	o := r.o
+	// State is written even after a signal.
+	keep := context.WithoutCancel(ctx)
+	before, err := stories.Read(o.Stories)
+	if err != nil {
+		return queue.Attempt{}, time.Time{}, err
+	}
+	a, err := r.open(keep, s, before)
+	if err != nil {
+		return a, time.Time{}, err
+	}
+	mem := readMemory(o.Root, filepath.Dir(o.Stories), o.Memory)
+	guard := r.guard(keep, &a)
+	end, err := r.supervise(ctx, keep, s, &a, guard)
+	if err != nil {
+		return a, time.Time{}, err
+	}
+	j := judge(end, o.Now())
+	a.Outcome, a.Reason = j.outcome, j.reason
+	a.HeadAfter = place(keep, o, o.Root).Head
+	if err := r.settle(ctx, keep, s, &a, before, mem); err != nil {
+		return a, j.resetsAt, err
+	}
+	return a, j.resetsAt, nil
+}
+
+// open makes the attempt's folder and its record.
+func (r *run) open(ctx context.Context, s stories.Story, before *stories.File) (queue.Attempt, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return queue.Attempt{}, err
+	}
+	a := queue.Attempt{
+		ID: id.String(), Session: r.session.ID, Story: s.ID, StoryTitle: s.Title, StoryHash: s.Hash,
+		Number: 1, Started: r.o.Now().UTC(), HeadBefore: place(ctx, r.o, r.o.Root).Head,
+	}
+	for _, st := range before.Stories {
+		if st.Done {
+			a.DoneBefore = append(a.DoneBefore, st.ID)
+		}
+	}
+	a.Dir = filepath.Join(r.o.State, "runs", r.session.ID, fmt.Sprintf("%s-%d", folderName(s), a.Number))
+	if err := os.MkdirAll(a.Dir, 0o700); err != nil {
+		return a, fmt.Errorf("make the attempt's folder: %w", err)
+	}
+	return a, r.o.Store.PutAttempt(ctx, a)
+}
+
+// folderName makes a folder name from a story's id, which is a stranger's
+// text; the hash keeps two ids apart that look alike afterwards.
+func folderName(s stories.Story) string {
+	safe := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			return c
+		}
+		return '_'
+	}, clip(s.ID, 40))
+	return safe + "-" + clipBytes(s.Hash, 8)
+}
+
+func clipBytes(s string, n int) string { return s[:min(n, len(s))] }
+
+func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
+	return &firewall.Guard{
+		Classifier: r.o.Set, Queue: r.o.Store, Level: r.o.Level, Now: r.o.Now,
+		Base: queue.Action{
+			Session: a.Session, Story: a.Story, StoryTitle: a.StoryTitle, Attempt: a.ID,
+			Transcript: filepath.Join(a.Dir, transcriptName),
+		},
+		Place: func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
+	}
+}
+
+// prepare writes what the client reads.
+func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, socket string) (prompt string, f files, err error) {
+	waiting, err := r.waiting(ctx, s)
+	if err != nil {
+		return "", f, err
+	}
+	claudeMD, err := ReadClaudeMD(r.o)
+	if err != nil {
+		return "", f, err
+	}
+	prompt, err = Prompt(r.o, s, claudeMD, waiting)
+	if err != nil {
+		return "", f, err
+	}
+	f = files{settings: filepath.Join(a.Dir, settingsName), rules: filepath.Join(a.Dir, rulesName), mcp: r.mcp}
+	for path, data := range map[string][]byte{
+		filepath.Join(a.Dir, promptName): []byte(prompt),
+		f.rules:                          []byte(r.o.RulesText),
+		f.settings:                       firewall.Settings(r.o.Hook, socket),
+	} {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			return "", f, err
+		}
+	}
+	return prompt, f, nil
+}
+
+// waiting lists the story's calls that already wait for a person, so that the
+// agent does not spend its time on them again.
+func (r *run) waiting(ctx context.Context, s stories.Story) ([]string, error) {
+	actions, err := r.o.Store.Actions(ctx, queue.Filter{
+		Story: s.ID, Status: []queue.Status{queue.Pending}, Evidence: []policy.Evidence{policy.Blocked},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, a := range actions {
+		out = append(out, fmt.Sprintf("#%d: %s", a.Number, clip(strings.ReplaceAll(a.Command, "\n", " "), 200)))
+	}
+	return out, nil
+}
+
+// maxClaudeMD bounds the project's instructions in the prompt.
+const maxClaudeMD = 256 << 10
+
+// ReadClaudeMD reads the project's CLAUDE.md, which the client itself does not
+// read when its setting sources are off.
+func ReadClaudeMD(o *Options) (string, error) {
+	if !o.ClaudeMD {
+		return "", nil
+	}
+	for _, name := range []string{"CLAUDE.md", filepath.Join(".claude", "CLAUDE.md")} {
+		data, err := os.ReadFile(filepath.Join(o.Root, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if len(data) > maxClaudeMD {
+			return "", fmt.Errorf("%s has %d KiB, more than a prompt should carry: shorten it, or set claude_md = false under [prompt] in loop.toml", name, len(data)>>10)
+		}
+		return string(data), nil
+	}
+	return "", nil
+}
+
+// copyMCP takes the MCP configuration as it is at the start, so that an
+// attempt cannot give the next one other servers.
+func (r *run) copyMCP() error {
+	if r.o.MCPConfig == "" {
+		return nil
+	}
+	data, err := os.ReadFile(r.o.MCPConfig)
+	if err != nil {
+		return fmt.Errorf("read the MCP configuration: %w", err)
+	}
+	dir := filepath.Join(r.o.State, "runs", r.session.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	r.mcp = filepath.Join(dir, "mcp.json")
+	return os.WriteFile(r.mcp, data, 0o600)
+}
+
+// clientVersion asks the client for its version, which also finds out at the
+// start, and not at the first story, that there is none.
+func clientVersion(ctx context.Context, o *Options) (string, error) {
+	out := proc.Run(ctx, proc.RunOptions{
+		Argv: append(append([]string{}, o.Client...), "--version"), Dir: o.Root, Env: clientEnv(o, ""),
+		Timeout: 30 * time.Second, Tail: 4 << 10, Now: o.Now,
+	})
+	version, _, _ := strings.Cut(strings.TrimSpace(string(out.Tail)), "\n")
+	switch {
+	case out.TimedOut:
+		return "", &ClientError{Program: o.Client[0], Err: errors.New("no answer to --version after 30s")}
+	case out.Err != nil:
+		return "", &ClientError{Program: o.Client[0], Err: out.Err}
+	case out.ExitCode != 0:
+		return "", &ClientError{Program: o.Client[0], Err: fmt.Errorf("--version ended with exit code %d: %s", out.ExitCode, clip(version, 200))}
+	}
+	return clip(version, 100), nil
+}
+
+// ClientError says that the client cannot be started.
+type ClientError struct {
+	Program string
+	Err     error
+}
+
+func (e *ClientError) Error() string { return fmt.Sprintf("start %q: %v", e.Program, e.Err) }
+
+func (e *ClientError) Unwrap() error { return e.Err }

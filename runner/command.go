@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// disallowed are the client's tools that make no sense with nobody there:
+// they outlive the attempt, wait for an answer, or leave the work tree.
+var disallowed = []string{
+	"AskUserQuestion", "CronCreate", "EnterWorktree", "ListAgents", "Monitor", "ScheduleWakeup", "SendMessage", "Workflow",
+}
+
+// networkTools read the network; lockdown takes them away.
+var networkTools = []string{"WebFetch", "WebSearch"}
+
+// files are the files of one attempt that its command line names.
+type files struct{ settings, rules, mcp string }
+
+// clientArgs is the command line of one attempt.
+func clientArgs(o *Options, sessionID string, f files) []string {
+	args := append(slices.Clone(o.Client),
+		"--print", "--output-format", "stream-json", "--verbose",
+		"--session-id", sessionID,
+		// With dontAsk only what our hook allows in so many words runs, so
+		// hooks that are switched off stop the agent, not the firewall.
+		"--permission-mode", "dontAsk",
+		"--setting-sources", "",
+		"--strict-mcp-config")
+	if f.mcp != "" {
+		args = append(args, "--mcp-config", f.mcp)
+	}
+	args = append(args,
+		"--settings", f.settings,
+		"--append-system-prompt-file", f.rules,
+		"--append-subagent-system-prompt-file", f.rules,
+		"--disallowedTools", strings.Join(disallowedTools(o.Level), ","))
+	if o.Model != "" {
+		args = append(args, "--model", o.Model)
+	}
+	if o.CostUSD > 0 {
+		args = append(args, "--max-budget-usd", strconv.FormatFloat(o.CostUSD, 'f', -1, 64))
+	}
+	return args
+}
+
+func disallowedTools(l policy.Level) []string {
+	if l >= policy.Lockdown {
+		return append(slices.Clone(disallowed), networkTools...)
+	}
+	return disallowed
+}
+
+// ownVars are set by the client for its children, or switch hooks off; a run
+// that is itself started from a client's shell must not hand them on.
+var ownVars = []string{
+	"CLAUDECODE", "CLAUDE_PID", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "AI_AGENT",
+	"CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION",
+	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_RETRY_WATCHDOG",
+}
+
+// AttemptVar marks the environment of an attempt; a command of loop that
+// decides something refuses to run where it is set.
+const AttemptVar = "LOOP_ATTEMPT"
+
+// clientEnv is the environment of one attempt.
+func clientEnv(o *Options, attemptID string) []string {
+	set := []string{
+		AttemptVar + "=" + attemptID,
+		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
+		"CLAUDE_CODE_DISABLE_CRON=1",
+		"CLAUDE_CODE_DISABLE_WORKFLOWS=1",
+		"DISABLE_AUTOUPDATER=1",
+		"GIT_TERMINAL_PROMPT=0",
+	}
+	if !o.AutoMemory {
+		set = append(set, "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1")
+	}
+	drop := slices.Clone(ownVars)
+	for _, kv := range set {
+		name, _, _ := strings.Cut(kv, "=")
+		drop = append(drop, name)
+	}
+	env := make([]string, 0, len(o.Env)+len(set))
+	for _, kv := range o.Env {
+		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(drop, name) {
+			env = append(env, kv)
+		}
+	}
+	return append(env, set...)
+}
+
+// CommandLine is the command line of a story's attempt, with the places where
+// its files would be.
+func CommandLine(o *Options, s stories.Story) []string {
+	dir := filepath.Join(o.State, "runs", "SESSION", folderName(s)+"-1")
+	f := files{settings: filepath.Join(dir, settingsName), rules: filepath.Join(dir, rulesName)}
+	if o.MCPConfig != "" {
+		f.mcp = filepath.Join(o.State, "runs", "SESSION", "mcp.json")
+	}
+	return clientArgs(o, "UUID", f)
+}

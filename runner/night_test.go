@@ -1,0 +1,505 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/internal/sim"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/prompts"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// The test binary is also the hook and the client, as loop itself is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "as-hook":
+			os.Exit(asHook(os.Args[2:]))
+		case "as-client":
+			os.Exit(sim.Main(context.Background(), sim.Invocation{
+				Args: os.Args[3:], Script: os.Args[2], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+				Env: os.Environ(), Dir: ".", Now: time.Now,
+			}))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func asHook(args []string) int {
+	socket, event := args[1], args[3]
+	return firewall.Hook(context.Background(), socket, event, os.Stdin, os.Stdout, os.Stderr)
+}
+
+// night is a repository with stories and a scripted client.
+type night struct {
+	t     *testing.T
+	o     Options
+	store *queue.Store
+	log   strings.Builder
+}
+
+func (n *night) StoryStart(i, total int, s stories.Story) { fmt.Fprintf(&n.log, "start %s\n", s.ID) }
+func (n *night) Live(Live)                                {}
+func (n *night) StoryEnd(a queue.Attempt)                 { fmt.Fprintf(&n.log, "end %s %s\n", a.Story, a.Outcome) }
+func (n *night) Notice(text string)                       { fmt.Fprintf(&n.log, "notice %s\n", text) }
+
+// newNight makes stories 1, 2, ... of the titles and a client that plays script.
+func newNight(t *testing.T, script sim.Script, titles ...string) *night {
+	t.Helper()
+	root, state := t.TempDir(), t.TempDir()
+	type story struct {
+		ID     string   `json:"id"`
+		Title  string   `json:"title"`
+		Passes bool     `json:"passes"`
+		Needs  []string `json:"dependsOn,omitempty"`
+	}
+	var list []story
+	for i, title := range titles {
+		s := story{ID: fmt.Sprint(i + 1), Title: title}
+		if after, ok := strings.CutPrefix(title, "after "); ok {
+			s.Needs = []string{after}
+		}
+		list = append(list, s)
+	}
+	writeJSON(t, filepath.Join(root, "prd.json"), map[string]any{"userStories": list})
+	scriptPath := filepath.Join(state, "script.json")
+	writeJSON(t, scriptPath, script)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := policy.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := queue.Open(state, queue.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &night{t: t, store: store}
+	n.o = Options{
+		Root: root, State: state, Stories: filepath.Join(root, "prd.json"), Level: policy.Unattended,
+		Client: []string{self, "as-client", scriptPath}, Hook: []string{self, "as-hook"},
+		Env:      append(os.Environ(), "GORACE=atexit_sleep_ms=0", "HOME="+root),
+		GateTime: time.Minute, Wall: time.Minute, Silence: time.Minute, TermGrace: 2 * time.Second, ResultGrace: time.Minute,
+		RulesText: prompts.Rules(prompts.RulesOptions{}), ClaudeMD: true, Gates: []string{"true"},
+		Set: set, Store: store, Progress: n, Now: time.Now,
+	}
+	return n
+}
+
+func writeJSON(t *testing.T, path string, v any) {
+	t.Helper()
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run is one session to its end.
+func (n *night) run(ctx context.Context) queue.Snapshot {
+	n.t.Helper()
+	s, err := Run(ctx, n.o)
+	if err != nil {
+		n.t.Fatalf("%v\n%s", err, n.log.String())
+	}
+	snap, err := n.store.Snapshot(n.t.Context(), s.ID)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return snap
+}
+
+func (n *night) done() map[string]bool {
+	n.t.Helper()
+	f, err := stories.Read(n.o.Stories)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, s := range f.Stories {
+		out[s.ID] = s.Done
+	}
+	return out
+}
+
+func say(text string) sim.Step { return sim.Step{Text: text} }
+
+// Each way an attempt can end, what the session does then, and whether the
+// story counts as done.
+func TestOutcomes(t *testing.T) {
+	zero, one := 0, 1
+	tests := map[string]struct {
+		script sim.Script
+		change func(*Options)
+		want   queue.Outcome
+		goesOn bool // whether story 2 is tried
+	}{
+		"well":               {sim.Any(say("ok")), nil, queue.Done, true},
+		"without gates":      {sim.Any(say("ok")), func(o *Options) { o.Gates = nil }, queue.Unproven, true},
+		"gate fails":         {sim.Any(say("all tests pass")), func(o *Options) { o.Gates = []string{"true", "exit 3", "true"} }, queue.GateFailed, true},
+		"gate hangs":         {sim.Any(say("ok")), func(o *Options) { o.Gates = []string{"sleep 600"}; o.GateTime = 100 * time.Millisecond }, queue.GateFailed, true},
+		"usage limit":        {sim.Any(sim.Step{Fail: "usage-limit"}), nil, queue.Limit, false},
+		"key refused":        {sim.Any(sim.Step{Fail: "auth"}), nil, queue.Auth, false},
+		"not logged in":      {sim.Any(sim.Step{Fail: "not-logged-in"}), nil, queue.Auth, false},
+		"server error":       {sim.Any(sim.Step{Fail: "server"}), nil, queue.AgentFailed, true},
+		"crash":              {sim.Any(say("x"), sim.Step{Crash: true}), nil, queue.AgentFailed, true},
+		"exit 0, no result":  {sim.Any(say("x"), sim.Step{Exit: &zero}), nil, queue.AgentFailed, true},
+		"exit 1, no result":  {sim.Any(say("x"), sim.Step{Exit: &one}), nil, queue.AgentFailed, true},
+		"silence":            {sim.Any(say("x"), sim.Step{Hang: true}), func(o *Options) { o.Silence = 300 * time.Millisecond }, queue.Hung, true},
+		"silence, deaf":      {sim.Any(sim.Step{IgnoreTerm: true}, sim.Step{Hang: true}), func(o *Options) { o.Silence = 300 * time.Millisecond; o.TermGrace = 100 * time.Millisecond }, queue.Hung, true},
+		"talks for ever":     {sim.Any(sim.Step{Endless: true}), func(o *Options) { o.Wall = 500 * time.Millisecond }, queue.Hung, true},
+		"stays after result": {sim.Any(say("ok"), sim.Step{Result: map[string]any{"num_turns": 3}}, sim.Step{Hang: true}), func(o *Options) { o.ResultGrace = 200 * time.Millisecond }, queue.Done, true},
+		"a line of 40 MB":    {sim.Any(sim.Step{Huge: 40 << 20}, say("ok")), nil, queue.Done, true},
+		"a torn last line":   {sim.Any(say("x"), sim.Step{Torn: `{"type":"assistant","mess`}, sim.Step{Exit: &zero}), nil, queue.AgentFailed, true},
+		"no hooks at all":    {sim.Script{Schema: 1, Stories: map[string]sim.Part{"*": {Hooks: sim.HooksNone, Steps: []sim.Step{sim.Bash("true", ""), sim.Step{Hang: true}}}}}, nil, queue.Unguarded, false},
+		"only the handshake": {sim.Script{Schema: 1, Stories: map[string]sim.Part{"*": {Hooks: sim.HooksHandshake, Steps: []sim.Step{sim.Bash("true", ""), sim.Step{Hang: true}}}}}, nil, queue.Unguarded, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNight(t, tt.script, "first", "second")
+			if tt.change != nil {
+				tt.change(&n.o)
+			}
+			snap := n.run(t.Context())
+			a := snap.Attempts[0]
+			if a.Outcome != tt.want {
+				t.Errorf("%s (%s), want %s\n%s", a.Outcome, a.Reason, tt.want, n.log.String())
+			}
+			if goesOn := len(snap.Attempts) == 2; goesOn != tt.goesOn {
+				t.Errorf("%d attempts, goes on: want %v", len(snap.Attempts), tt.goesOn)
+			}
+			if got := n.done()["1"]; got != tt.want.Passed() {
+				t.Errorf("done mark %v after %s", got, tt.want)
+			}
+			if a.Ended.IsZero() || !a.Scanned || snap.Session.Ended.IsZero() {
+				t.Errorf("no end: attempt %v, scanned %v, session %v", a.Ended, a.Scanned, snap.Session.Ended)
+			}
+			if (snap.Session.Stopped != "") == tt.goesOn {
+				t.Errorf("stopped: %q", snap.Session.Stopped)
+			}
+			nothingLeft(t, a.ID)
+		})
+	}
+}
+
+// nothingLeft fails when a process still bears the attempt's mark.
+func nothingLeft(t *testing.T, mark string) {
+	t.Helper()
+	procs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, p := range procs {
+		if b, err := os.ReadFile(p); err == nil && strings.Contains(string(b), mark) {
+			cmd, _ := os.ReadFile(filepath.Join(filepath.Dir(p), "cmdline"))
+			t.Errorf("still running: %s %q", p, cmd)
+		}
+	}
+}
+
+func TestLimitKeepsTheResetTimeForTheReport(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Step{Fail: "usage-limit", ResetsAt: 1796015997}), "first")
+	if got := n.run(t.Context()).Session.ResetsAt; !got.Equal(time.Unix(1796015997, 0)) {
+		t.Errorf("resets at %v", got)
+	}
+}
+
+func TestRefusedPushIsQueuedOnceAndTheStoryGoesOn(t *testing.T) {
+	push := sim.Bash("git push origin main", "")
+	push.ID = "toolu_push"
+	n := newNight(t, sim.Any(push, sim.Bash("touch after", ""), say("waits")), "first")
+	snap := n.run(t.Context())
+	if len(snap.Actions) == 0 {
+		t.Fatalf("nothing queued\n%s", n.log.String())
+	}
+	x := snap.Actions[0]
+	if x.ToolUseID != "toolu_push" || x.Evidence != policy.Blocked || x.FoundBy != queue.ByHook || x.Command != "git push origin main" || x.Line == 0 {
+		t.Errorf("%+v", x)
+	}
+	for _, other := range snap.Actions[1:] {
+		if other.ToolUseID == "toolu_push" && other.Evidence != policy.Mentioned {
+			t.Errorf("queued twice: %+v", other)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(n.o.Root, "after")); err != nil {
+		t.Error("the call after the refused one did not run")
+	}
+	if a := snap.Attempts[0]; a.Denied != 1 || a.Calls != 2 || a.Outcome != queue.Done {
+		t.Errorf("denied %d, calls %d, %s", a.Denied, a.Calls, a.Outcome)
+	}
+}
+
+// Unguarded: what ran all the same is on top of the report.
+func TestAPushThatRanUnaskedIsFoundByTheScan(t *testing.T) {
+	n := newNight(t, sim.Script{Schema: 1, Stories: map[string]sim.Part{"*": {
+		Hooks: sim.HooksNone, Steps: []sim.Step{sim.Bash("git push origin main || true", ""), sim.Step{Hang: true}},
+	}}}, "first")
+	snap := n.run(t.Context())
+	if len(snap.Actions) == 0 || snap.Actions[0].Evidence != policy.Executed || snap.Actions[0].FoundBy != queue.ByScan {
+		t.Errorf("%+v", snap.Actions)
+	}
+}
+
+func TestTheAgentsOwnDoneMarkIsPutBackAndShown(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash(`sed -i 's/"passes": false/"passes": true/' prd.json`, ""), say("done")), "first", "second")
+	n.o.Gates = []string{"false"}
+	n.o.Only = "1"
+	snap := n.run(t.Context())
+	if d := n.done(); d["1"] || d["2"] {
+		t.Errorf("done marks of the agent stand: %v", d)
+	}
+	claims := 0
+	for _, f := range snap.Findings {
+		if f.Kind == "claim" {
+			claims++
+		}
+	}
+	if claims != 2 {
+		t.Errorf("%d claims in %+v, want 2", claims, snap.Findings)
+	}
+}
+
+// A story whose text the agent changed is not the one it was given.
+func TestAStoryThatTheAgentRewroteIsNotMarked(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash(`sed -i 's/"first"/"something easier"/' prd.json`, ""), say("done")), "first")
+	snap := n.run(t.Context())
+	if a := snap.Attempts[0]; a.Outcome != queue.AgentFailed || n.done()["1"] {
+		t.Errorf("%s, done %v", a.Outcome, n.done())
+	}
+}
+
+func TestAStoryFileThatTheAgentBrokeIsPutBack(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash(`echo '{"userStories": [' > prd.json`, ""), say("done")), "first")
+	snap := n.run(t.Context())
+	if !n.done()["1"] {
+		t.Error("the story passed and is not marked")
+	}
+	left, err := os.ReadFile(filepath.Join(snap.Attempts[0].Dir, "stories-as-left-1"))
+	if err != nil || string(left) != "{\"userStories\": [\n" {
+		t.Errorf("what the agent left is lost: %q, %v", left, err)
+	}
+}
+
+func TestMemoryFilesAreShownAsDiffs(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash(`echo "99.2 % of users agree" >> MEMORY.md; echo x > extra.txt; rm progress.txt`, ""), say("noted")), "first")
+	n.o.Memory = []string{"extra.txt"}
+	if err := os.WriteFile(filepath.Join(n.o.Root, "progress.txt"), []byte("old\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, m := range n.run(t.Context()).Attempts[0].Memory {
+		got[m.File] = m.Diff
+	}
+	for file, want := range map[string]string{"MEMORY.md": "+99.2 % of users agree", "extra.txt": "+x", "progress.txt": "-old"} {
+		if !strings.Contains(got[file], want) {
+			t.Errorf("%s: %q, want %q in it", file, got[file], want)
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("%d files: %v", len(got), got)
+	}
+}
+
+func TestDependentsOfAFailedStoryAreSkipped(t *testing.T) {
+	n := newNight(t, sim.Script{Schema: 1, Stories: map[string]sim.Part{
+		"1": {Steps: []sim.Step{{Fail: "server"}}}, "*": {Steps: []sim.Step{say("ok")}},
+	}}, "first", "after 1", "after 2", "free")
+	n.run(t.Context())
+	want := "start 1\nend 1 failed\n" +
+		"notice story \"2\" is skipped: it depends on \"1\", which did not pass\n" +
+		"notice story \"3\" is skipped: it depends on \"2\", which did not pass\n" +
+		"start 4\nnotice gate: true\nend 4 done\n"
+	if got := n.log.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestSecondRunIsRefusedWithThePidOfTheFirst(t *testing.T) {
+	n := newNight(t, sim.Any(say("ok")), "first")
+	unlock, err := lockRun(n.o.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	_, err = Run(t.Context(), n.o)
+	if busy, ok := err.(*BusyError); !ok || busy.Pid != fmt.Sprint(os.Getpid()) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCouldNotStart(t *testing.T) {
+	n := newNight(t, sim.Any(), "first")
+	n.o.Client = []string{filepath.Join(t.TempDir(), "no-claude")}
+	if _, err := Run(t.Context(), n.o); err == nil || !strings.Contains(err.Error(), "no-claude") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// events lets a test wait for a point in the run instead of sleeping.
+type events struct {
+	*night
+	calls chan struct{}
+	seen  bool
+}
+
+func (e *events) Live(l Live) {
+	if l.Calls > 0 && !e.seen {
+		e.seen = true
+		close(e.calls)
+	}
+}
+
+func TestSignals(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script sim.Script
+		twice  bool
+	}{
+		"once":  {sim.Any(sim.Bash("sleep 300 & echo up", ""), sim.Step{Hang: true}), false},
+		"twice": {sim.Any(sim.Step{IgnoreTerm: true}, sim.Bash("setsid sleep 300 & echo up", ""), sim.Step{Hang: true}), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNight(t, tt.script, "first", "second")
+			e := &events{night: n, calls: make(chan struct{})}
+			n.o.Progress, n.o.TermGrace = e, time.Hour
+			kill := make(chan struct{})
+			n.o.Kill = kill
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go func() {
+				<-e.calls
+				cancel()
+				if tt.twice {
+					close(kill)
+				}
+			}()
+			snap := n.run(ctx)
+			if snap.Session.StopKind != queue.Interrupted || len(snap.Attempts) != 1 || snap.Attempts[0].Outcome != queue.Interrupted {
+				t.Errorf("%s, %d attempts", snap.Session.StopKind, len(snap.Attempts))
+			}
+			if !snap.Attempts[0].Scanned || snap.Session.Ended.IsZero() {
+				t.Error("what it did was not kept")
+			}
+			nothingLeft(t, snap.Attempts[0].ID)
+		})
+	}
+}
+
+func TestAProcessLeftBehindIsEndedAndNamed(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("setsid sleep 4711 > /dev/null 2>&1 & echo up", ""), say("ok")), "first")
+	snap := n.run(t.Context())
+	nothingLeft(t, snap.Attempts[0].ID)
+	found := false
+	for _, f := range snap.Findings {
+		found = found || f.Kind == "leftover" && strings.Contains(f.Text, "sleep 4711")
+	}
+	if !found {
+		t.Errorf("not in the findings: %+v", snap.Findings)
+	}
+}
+
+func TestOnlyAndMax(t *testing.T) {
+	n := newNight(t, sim.Any(say("ok")), "a", "b", "c")
+	n.o.Max = 2
+	if plan, _, err := Plan(&n.o); err != nil || len(plan) != 2 {
+		t.Errorf("%d, %v", len(plan), err)
+	}
+	n.o.Only = "3"
+	if plan, _, err := Plan(&n.o); err != nil || len(plan) != 1 || plan[0].ID != "3" {
+		t.Errorf("%v, %v", plan, err)
+	}
+	n.o.Only = "9"
+	if _, _, err := Plan(&n.o); err == nil || !strings.Contains(err.Error(), `no story "9"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// died makes the record of an attempt whose loop was killed at some point.
+func (n *night) died(change func(*queue.Attempt)) queue.Attempt {
+	n.t.Helper()
+	f, err := stories.Read(n.o.Stories)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	id := func() string { return uuid.Must(uuid.NewV7()).String() }
+	s := queue.Session{ID: id(), Started: time.Now(), StoryFile: n.o.Stories, StoryOrder: []string{"1"}, Pid: 1 << 30}
+	a := queue.Attempt{ID: id(), Session: s.ID, Story: "1", StoryHash: f.Stories[0].Hash, Dir: n.t.TempDir(), Started: time.Now()}
+	change(&a)
+	for _, err := range []error{n.store.PutSession(n.t.Context(), s), n.store.PutAttempt(n.t.Context(), a)} {
+		if err != nil {
+			n.t.Fatal(err)
+		}
+	}
+	return a
+}
+
+// Killed after the transcript had a push in it: it is queued, the mark that
+// the agent had set is taken back, and the story is worked on again.
+func TestAfterAKillTheNextRunPicksUp(t *testing.T) {
+	n := newNight(t, sim.Any(say("ok")), "first")
+	a := n.died(func(a *queue.Attempt) {
+		line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"git push"}}]}}`
+		if err := os.WriteFile(filepath.Join(a.Dir, transcriptName), []byte(line+"\n{\"type\":\"ass"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	f, err := stories.Read(n.o.Stories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.SetDone("1", true); err != nil {
+		t.Fatal(err)
+	}
+	snap := n.run(t.Context())
+	if len(snap.Attempts) != 1 || snap.Attempts[0].Outcome != queue.Done {
+		t.Errorf("the story was not worked on again: %+v", snap.Attempts)
+	}
+	if len(snap.Findings) != 1 || snap.Findings[0].Kind != "recovered" {
+		t.Errorf("the new session does not tell: %+v", snap.Findings)
+	}
+	old, err := n.store.Snapshot(t.Context(), a.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := old.Attempts[0]
+	if !got.Recovered || got.Ended.IsZero() || got.Outcome != queue.Interrupted || old.Session.StopKind != queue.Interrupted {
+		t.Errorf("attempt %+v, session %+v", got, old.Session)
+	}
+	if len(old.Actions) != 1 || old.Actions[0].ToolUseID != "t1" || old.Actions[0].Evidence != policy.Executed {
+		t.Errorf("actions %+v", old.Actions)
+	}
+	kinds := map[string]int{}
+	for _, f := range old.Findings {
+		kinds[f.Kind]++
+	}
+	if kinds["claim"] != 1 || kinds["recovered"] != 1 {
+		t.Errorf("findings %v", kinds)
+	}
+}
+
+// Killed between the verdict and the mark, or just after it: the story passed
+// and is not worked on again.
+func TestAfterAKillAVerdictStands(t *testing.T) {
+	n := newNight(t, sim.Any(say("ok")), "first")
+	n.died(func(a *queue.Attempt) { a.Scanned, a.Verified, a.Outcome = true, true, queue.Done })
+	if _, err := Run(t.Context(), n.o); !errors.Is(err, ErrNoOpen) {
+		t.Errorf("got %v, want nothing to do", err)
+	}
+	if !n.done()["1"] {
+		t.Error("the mark of a story that passed is missing")
+	}
+}

@@ -1,0 +1,121 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// recoverAttempts ends what an earlier loop left open when it died: it ends
+// the client that may still be working, scans the transcript, puts back done
+// marks, and writes the missing end. The run lock is held, so nobody else is at
+// work here. It returns the attempts that it ended.
+func recoverAttempts(ctx context.Context, o *Options) ([]queue.Attempt, error) {
+	if _, err := o.Store.RecoverReplays(ctx); err != nil {
+		return nil, err
+	}
+	open, err := o.Store.OpenAttempts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range open {
+		if err := recoverAttempt(ctx, o, &open[i]); err != nil {
+			return nil, fmt.Errorf("pick up the attempt at story %q of session %s: %w", open[i].Story, open[i].Session, err)
+		}
+	}
+	return open, endSessions(ctx, o)
+}
+
+func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
+	// Everything of the attempt bears its id as a mark.
+	if _, err := proc.EndMarked(a.ID); err != nil {
+		return err
+	}
+	if !a.Scanned {
+		err := scan(ctx, o, a)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := restoreMarks(ctx, o, a); err != nil {
+		return err
+	}
+	a.Recovered, a.Ended = true, o.Now().UTC()
+	if !a.Verified {
+		a.Outcome = queue.Interrupted
+	}
+	a.Reason = "loop itself died during this attempt; what it had done was scanned afterwards"
+	if err := o.Store.PutAttempt(ctx, *a); err != nil {
+		return err
+	}
+	o.Progress.Notice(fmt.Sprintf("picked up the attempt at story %q that a dead loop left open", a.Story))
+	return addFinding(ctx, o, a, "recovered", a.Reason)
+}
+
+// restoreMarks puts the done marks back to what they were at the attempt's
+// start. The file as it was is gone with the dead loop, so a file that can no
+// longer be read is left to the error that the next step gives.
+func restoreMarks(ctx context.Context, o *Options, a *queue.Attempt) error {
+	s, err := o.Store.Session(ctx, a.Session)
+	if err != nil {
+		return err
+	}
+	f, err := stories.Read(s.StoryFile)
+	if err != nil {
+		return addFinding(ctx, o, a, "claim", fmt.Sprintf("the done marks could not be compared: %v", err))
+	}
+	for _, st := range f.Stories {
+		own := a.Verified && st.ID == a.Story && st.Hash == a.StoryHash
+		was := own || slices.Contains(a.DoneBefore, st.ID)
+		if st.Done == was {
+			continue
+		}
+		if err := f.SetDone(st.ID, was); err != nil {
+			return err
+		}
+		if own {
+			continue
+		}
+		if err := addFinding(ctx, o, a, "claim", claimText(stories.Claim{ID: st.ID, Done: st.Done})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellRecovered says in the new session what the dead one left, because that
+// is the one whose report is read.
+func (r *run) tellRecovered(ctx context.Context, ended []queue.Attempt) error {
+	for _, a := range ended {
+		text := fmt.Sprintf("the loop of session %s died at story %q; its transcript was scanned, `loop report %s` shows it", a.Session, a.Story, a.Session)
+		if err := addFinding(ctx, r.o, &queue.Attempt{Session: r.session.ID}, "recovered", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endSessions writes the end of sessions whose loop died.
+func endSessions(ctx context.Context, o *Options) error {
+	sessions, err := o.Store.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		if !s.Ended.IsZero() || s.BootID == proc.BootID() && proc.Alive(s.Pid, s.PidStart) {
+			continue
+		}
+		s.Ended, s.StopKind = o.Now().UTC(), queue.Interrupted
+		s.Stopped = "loop itself died (killed, or the machine stopped)"
+		if err := o.Store.PutSession(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,282 @@
+// Package runner works through stories: prompt, client, transcript, scan,
+// queue, gates, verdict.
+//
+// It starts one client process at a time, decides what a story's outcome is,
+// and sets the done mark. It publishes nothing and asks nobody. The one
+// invariant: a story is marked done only by loop's own gates after an attempt
+// that ended well; what the agent says about it is never the evidence.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/prompts"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// Defaults of the grace periods in Options.
+const (
+	DefaultTermGrace   = 10 * time.Second
+	DefaultResultGrace = 30 * time.Second
+)
+
+// Progress is told what happens, for a person.
+type Progress interface {
+	StoryStart(number, total int, s stories.Story)
+	Live(Live)
+	StoryEnd(queue.Attempt)
+	Notice(text string)
+}
+
+// Live is how an attempt stands.
+type Live struct {
+	Story   string
+	Elapsed time.Duration
+	Calls   int
+	Denied  int
+	Cost    float64 // of the session's ended attempts
+	Doing   string  // the call under way, hostile text
+}
+
+// Options are everything a run needs.
+type Options struct {
+	Root     string   // the repository's top folder
+	State    string   // the repository's state folder
+	Client   []string // program and leading arguments
+	Hook     []string // hook program and leading arguments
+	Env      []string // environment for the client, gates and git
+	Stories  string   // path of the story file or folder
+	Only     string   // one story's id; "" = all
+	Max      int      // at most this many stories; 0 = all
+	Level    policy.Level
+	Model    string
+	CostUSD  float64
+	Gates    []string
+	GateTime time.Duration
+	Wall     time.Duration
+	Silence  time.Duration
+
+	TermGrace   time.Duration // between TERM and KILL; 0 = DefaultTermGrace
+	ResultGrace time.Duration // for the client to leave after its last result; 0 = DefaultResultGrace
+
+	RulesText  string // constraint rules, rendered
+	ClaudeMD   bool
+	MCPConfig  string
+	AutoMemory bool
+	Memory     []string // further memory files
+	ConfigHash string
+
+	Set      *policy.Set
+	Store    *queue.Store
+	Progress Progress
+	Kill     <-chan struct{} // closed by the second signal: end now
+	Now      func() time.Time
+}
+
+// run is one session under way.
+type run struct {
+	o       *Options
+	session queue.Session
+	cost    float64
+	failed  map[string]bool // stories that did not pass in this session
+	mcp     string          // copy of the MCP configuration taken at the start
+}
+
+// BusyError says that another run works in this repository.
+type BusyError struct{ Pid string }
+
+func (e *BusyError) Error() string {
+	if e.Pid == "" {
+		return "another loop run works in this repository"
+	}
+	return "another loop run works in this repository (pid " + e.Pid + ")"
+}
+
+// Run works through the open stories and returns the session as it ended. The
+// context's end is the first signal: no new story, the client is asked to
+// leave, what it did is scanned and kept.
+func Run(ctx context.Context, o Options) (queue.Session, error) {
+	if o.TermGrace == 0 {
+		o.TermGrace = DefaultTermGrace
+	}
+	if o.ResultGrace == 0 {
+		o.ResultGrace = DefaultResultGrace
+	}
+	unlock, err := lockRun(o.State)
+	if err != nil {
+		return queue.Session{}, err
+	}
+	defer unlock()
+	if err := proc.Subreaper(); err != nil {
+		return queue.Session{}, fmt.Errorf("take charge of orphaned processes: %w", err)
+	}
+	ended, err := recoverAttempts(ctx, &o)
+	if err != nil {
+		return queue.Session{}, err
+	}
+	r, plan, err := start(ctx, &o)
+	if err != nil {
+		return queue.Session{}, err
+	}
+	if err = r.tellRecovered(ctx, ended); err == nil {
+		err = r.work(ctx, plan)
+	}
+	if err != nil {
+		r.session.Stopped = err.Error()
+	}
+	r.session.Ended = o.Now().UTC()
+	// The session's end is written even after a signal.
+	if putErr := o.Store.PutSession(context.WithoutCancel(ctx), r.session); err == nil {
+		err = putErr
+	}
+	return r.session, err
+}
+
+// start opens a session: the plan, the client's version, the record.
+func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
+	plan, _, err := Plan(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	version, err := clientVersion(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &run{o: o, failed: map[string]bool{}, session: queue.Session{
+		ID: id.String(), Started: o.Now().UTC(), Level: o.Level.String(), StoryFile: o.Stories, Dir: o.Root,
+		Client: version, ConfigHash: o.ConfigHash,
+	}}
+	self := proc.Self()
+	r.session.Pid, r.session.PidStart, r.session.BootID = self.Pid, self.Start, proc.BootID()
+	for _, s := range plan {
+		r.session.StoryOrder = append(r.session.StoryOrder, s.ID)
+	}
+	if err := r.copyMCP(); err != nil {
+		return nil, nil, err
+	}
+	return r, plan, o.Store.PutSession(ctx, r.session)
+}
+
+// ErrNoOpen says that every story is done already; ErrHeld that those that are
+// not are held back by their status in the story file.
+var (
+	ErrNoOpen = errors.New("every story is done already")
+	ErrHeld   = errors.New("no story can be worked on")
+)
+
+// Plan is the order in which the open stories would be worked on.
+func Plan(o *Options) ([]stories.Story, *stories.File, error) {
+	f, err := stories.Read(o.Stories)
+	if err != nil {
+		return nil, nil, err
+	}
+	open, err := f.Order()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Only != "" {
+		return planOnly(f, open, o.Only)
+	}
+	if held := f.Held(); len(open) == 0 && len(held) > 0 {
+		return nil, f, fmt.Errorf("%w: story %q %s (%d held)", ErrHeld, held[0].ID, held[0].Held, len(held))
+	}
+	if len(open) == 0 {
+		return nil, f, ErrNoOpen
+	}
+	if o.Max > 0 && len(open) > o.Max {
+		open = open[:o.Max]
+	}
+	return open, f, nil
+}
+
+func planOnly(f *stories.File, open []stories.Story, id string) ([]stories.Story, *stories.File, error) {
+	for _, s := range open {
+		if s.ID == id {
+			return []stories.Story{s}, f, nil
+		}
+	}
+	for _, s := range f.Stories {
+		if s.ID == id && s.Held != "" {
+			return nil, f, fmt.Errorf("%w: story %q %s", ErrHeld, id, s.Held)
+		}
+		if s.ID == id {
+			return nil, f, fmt.Errorf("story %q is done already: clear its done mark to work on it again", id)
+		}
+	}
+	return nil, f, fmt.Errorf("no story %q in %s", id, f.Path)
+}
+
+// work runs one attempt per story, in order.
+func (r *run) work(ctx context.Context, plan []stories.Story) error {
+	for i, s := range plan {
+		if ctx.Err() != nil {
+			r.stop(queue.Attempt{Outcome: queue.Interrupted, Reason: "interrupted by a signal"}, time.Time{})
+			return nil
+		}
+		if dep := r.blockedBy(s); dep != "" {
+			r.failed[s.ID] = true
+			r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: it depends on %q, which did not pass", s.ID, dep))
+			continue
+		}
+		r.o.Progress.StoryStart(i+1, len(plan), s)
+		a, resets, err := r.attempt(ctx, s)
+		if err != nil {
+			return fmt.Errorf("story %q: %w", s.ID, err)
+		}
+		r.cost += a.CostUSD
+		r.failed[s.ID] = !a.Outcome.Passed()
+		r.o.Progress.StoryEnd(a)
+		if stops(a.Outcome) {
+			r.stop(a, resets)
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *run) blockedBy(s stories.Story) string {
+	for _, d := range s.Depends {
+		if r.failed[d] {
+			return d
+		}
+	}
+	return ""
+}
+
+// stops says whether going on with the next story makes no sense.
+func stops(o queue.Outcome) bool {
+	switch o {
+	case queue.Limit, queue.Auth, queue.Unguarded, queue.Interrupted, queue.CouldNotStart:
+		return true
+	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung:
+	}
+	return false
+}
+
+func (r *run) stop(a queue.Attempt, resets time.Time) {
+	r.session.Stopped, r.session.StopKind, r.session.ResetsAt = a.Reason, a.Outcome, resets
+}
+
+// Prompt is the prompt of a story's next attempt, as it would be sent.
+func Prompt(o *Options, s stories.Story, claudeMD string, waiting []string) (string, error) {
+	file, err := filepath.Rel(o.Root, o.Stories)
+	if err != nil {
+		file = o.Stories
+	}
+	return prompts.Build(prompts.Attempt{
+		Story: s, Rules: o.RulesText, ClaudeMD: claudeMD, StoryFile: file, Gates: o.Gates, Unanswered: waiting,
+	})
+}

@@ -1,0 +1,182 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/scanner"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// settle does all that follows an attempt: scan, claims, memory, gates, mark,
+// record. The order is the order in which a crash loses least: what reached
+// outside is in the queue before anything else is looked at.
+func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attempt, before *stories.File, mem memory) error {
+	if err := scan(keep, r.o, a); err != nil {
+		return err
+	}
+	if err := r.claims(keep, a, before); err != nil {
+		return err
+	}
+	a.Memory = mem.changes(r.o.Root)
+	if a.Outcome == queue.Done {
+		r.verify(ctx, a)
+	}
+	// The verdict is kept before the mark is set: whoever picks up after a
+	// crash knows whether the mark is loop's own.
+	a.Verified = a.Outcome.Passed()
+	if err := r.o.Store.PutAttempt(keep, *a); err != nil {
+		return err
+	}
+	if a.Verified {
+		if err := r.mark(keep, s, a, before); err != nil {
+			return err
+		}
+	}
+	a.Ended = r.o.Now().UTC()
+	err := r.o.Store.PutStory(keep, queue.StoryState{
+		File: r.o.Stories, Story: a.Story, Hash: a.StoryHash, Outcome: a.Outcome, Session: a.Session, When: a.Ended,
+	})
+	if err != nil {
+		return err
+	}
+	return r.o.Store.PutAttempt(keep, *a)
+}
+
+// verify turns "ended well" into done, unproven or gate-failed.
+func (r *run) verify(ctx context.Context, a *queue.Attempt) {
+	if len(r.o.Gates) == 0 {
+		a.Outcome, a.Reason = queue.Unproven, "no gates are configured, so nothing was checked"
+		return
+	}
+	a.Gates = runGates(ctx, r.o)
+	if ctx.Err() != nil {
+		a.Outcome, a.Reason = queue.Interrupted, "interrupted by a signal during the gates"
+		return
+	}
+	for _, g := range a.Gates {
+		if !g.Passed {
+			a.Outcome, a.Reason = queue.GateFailed, fmt.Sprintf("gate %q did not pass", g.Command)
+		}
+	}
+}
+
+// claims puts back every done mark that the agent set or took away, and says
+// what else it did to the story file.
+func (r *run) claims(ctx context.Context, a *queue.Attempt, before *stories.File) error {
+	restored, err := before.Restore()
+	var texts []string
+	if err != nil {
+		texts = append(texts, fmt.Sprintf("the done marks could not all be put back: %v", err))
+	}
+	for _, c := range restored.Claims {
+		texts = append(texts, claimText(c))
+	}
+	for i, rep := range restored.Replaced {
+		kept := filepath.Join(a.Dir, fmt.Sprintf("stories-as-left-%d", i+1))
+		if err := os.WriteFile(kept, rep.Broken, 0o600); err != nil {
+			return err
+		}
+		texts = append(texts, fmt.Sprintf("%s was put back whole (%s); what the agent left is in %s", rep.Path, rep.Why, kept))
+	}
+	if after, err := stories.Read(r.o.Stories); err == nil {
+		for _, c := range stories.Diff(before, after) {
+			if c.Kind != stories.MarkedOn && c.Kind != stories.MarkedOff {
+				texts = append(texts, changeText(c))
+			}
+		}
+	}
+	for _, text := range texts {
+		if err := addFinding(ctx, r.o, a, "claim", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func claimText(c stories.Claim) string {
+	what := "not done"
+	if c.Done {
+		what = "done"
+	}
+	return fmt.Sprintf("the agent marked story %q as %s; the mark was put back", c.ID, what)
+}
+
+func changeText(c stories.Change) string {
+	text := fmt.Sprintf("story %q was %s by the agent", c.ID, c.Kind)
+	if len(c.Fields) > 0 {
+		text += ": " + strings.Join(c.Fields, ", ")
+	}
+	return text
+}
+
+// mark sets the story's done mark. A story whose text the agent changed is not
+// the story that was worked on, and is not marked.
+func (r *run) mark(ctx context.Context, s stories.Story, a *queue.Attempt, before *stories.File) error {
+	err := before.SetDone(s.ID, true)
+	if err == nil {
+		return nil
+	}
+	a.Outcome, a.Reason = queue.AgentFailed, "the work ended well, but the story could not be marked done: "+err.Error()
+	return addFinding(ctx, r.o, a, "claim", a.Reason)
+}
+
+// scan reads an attempt's transcript and puts every hit into the queue.
+func scan(ctx context.Context, o *Options, a *queue.Attempt) error {
+	path := filepath.Join(a.Dir, transcriptName)
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("scan the transcript: %w", err)
+	}
+	defer f.Close()
+	var actions []queue.Action
+	a.Shared, a.SharedRuns = nil, 0
+	stats, err := scanner.Scan(ctx, f, scanner.Options{
+		Set: o.Set, File: path, Cwd: o.Root, Ignore: []string{o.RulesText},
+		Shared: func(h scanner.Hit) error { noteShared(a, h); return nil },
+	}, func(h scanner.Hit) error {
+		actions = append(actions, ActionOf(h, *a, o.Now().UTC()))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("scan the transcript: %w", err)
+	}
+	a.ScanNote, a.Scanned = ScanNote(stats), true
+	// A scan that is repeated after a crash finds its own actions again and
+	// adds none twice.
+	_, err = o.Store.AddAll(ctx, actions)
+	return err
+}
+
+// keptShared is how many command lines of shared calls a report can show.
+const keptShared = 20
+
+func noteShared(a *queue.Attempt, h scanner.Hit) {
+	if h.Evidence != policy.Executed {
+		return
+	}
+	a.SharedRuns++
+	if len(a.Shared) < keptShared {
+		a.Shared = append(a.Shared, h.Command)
+	}
+}
+
+// ScanNote says what a scan could not read as it stands; "" = nothing.
+func ScanNote(s scanner.Stats) string {
+	var parts []string
+	note := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, text))
+		}
+	}
+	note(s.Broken, "broken line(s), read as text")
+	note(s.Oversize, "line(s) over the size limit, read as text")
+	note(s.Opaque, "call(s) that could not be seen through")
+	note(s.Folded, "repeated mention(s) left out")
+	return strings.Join(parts, "; ")
+}

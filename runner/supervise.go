@@ -1,0 +1,105 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// hookDeadline is shorter than the client's own wait, so that the answer to a
+// call that takes too long is ours.
+const hookDeadline = (firewall.HookTimeout - 5) * time.Second
+
+// supervise starts the client and follows it to its end.
+func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Attempt, guard *firewall.Guard) (end ending, err error) {
+	server, err := firewall.Listen(guard, hookDeadline)
+	if err != nil {
+		return end, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	prompt, f, err := r.prepare(keep, s, a, server.Socket())
+	if err != nil {
+		return end, err
+	}
+	stderr, err := create(filepath.Join(a.Dir, stderrName))
+	if err != nil {
+		return end, err
+	}
+	defer stderr.Close()
+	script, err := create(filepath.Join(a.Dir, transcriptName))
+	if err != nil {
+		return end, err
+	}
+	defer func() { err = errors.Join(err, script.Close()) }()
+
+	c, err := proc.Start(proc.Options{
+		Argv: clientArgs(r.o, a.ID, f), Dir: r.o.Root, Env: clientEnv(r.o, a.ID),
+		Stdin: []byte(prompt), Stderr: stderr, Grace: r.o.TermGrace, Mark: a.ID,
+	})
+	if err != nil {
+		return ending{stderr: err.Error()}, nil
+	}
+	a.ChildPid, a.ChildStart = c.Pid(), c.StartTime()
+	if err := r.o.Store.PutAttempt(keep, *a); err != nil {
+		_, killErr := c.Kill()
+		return end, errors.Join(err, killErr)
+	}
+	w := &watch{o: r.o, child: c, guard: guard, a: a, cost: r.cost, keep: script, grace: r.o.ResultGrace}
+	end = w.run(ctx)
+	end.stderr = tail(stderr)
+	return end, r.leftovers(keep, end.state, a)
+}
+
+// leftovers tells what the client left running: it is gone by now.
+func (r *run) leftovers(ctx context.Context, st proc.State, a *queue.Attempt) error {
+	for _, left := range st.Leftovers {
+		how := "was ended"
+		if left.Stuck {
+			how = "could not be ended"
+		}
+		text := fmt.Sprintf("a process outlived the client and %s: %s (pid %d)", how, left.Command, left.Pid)
+		if err := addFinding(ctx, r.o, a, "leftover", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addFinding(ctx context.Context, o *Options, a *queue.Attempt, kind, text string) error {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
+	return o.Store.AddFinding(ctx, queue.Finding{
+		ID: id.String(), Session: a.Session, Story: a.Story, Attempt: a.ID, Kind: kind, Text: text, When: o.Now().UTC(),
+	})
+}
+
+func create(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600)
+}
+
+// tail is the last part of what the client wrote to its standard error.
+func tail(f *os.File) string {
+	const size = 8 << 10
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	b, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-size), size))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}

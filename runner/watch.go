@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/transcript"
+)
+
+// guardian is what the watch asks of the firewall.
+type guardian interface {
+	Started() bool
+	Asked(toolUseID string) bool
+	Deferred() int
+}
+
+// child is the process under watch.
+type child interface {
+	Stdout() io.ReadCloser
+	Wait() proc.State
+	Terminate() (proc.State, error)
+	Kill() (proc.State, error)
+}
+
+// serverTools run at the provider; the client fires no hooks for them.
+var serverTools = []string{"WebSearch"}
+
+// liveTick is how often the live line is told the time.
+const liveTick = time.Second
+
+// watch follows one child to its end.
+type watch struct {
+	o       *Options
+	child   child
+	guard   guardian
+	a       *queue.Attempt
+	cost    float64   // of the attempts before
+	keep    io.Writer // the transcript
+	grace   time.Duration
+	end     ending
+	names   map[string]string // tool name by call id, of calls without a result yet
+	doing   string
+	stopped bool
+
+	silence, wall, afterResult *time.Timer
+}
+
+// run returns when the child and everything it wrote are done with.
+func (w *watch) run(ctx context.Context) ending {
+	events, readErr := w.decode()
+	exited := make(chan proc.State, 1)
+	go func() { exited <- w.child.Wait() }()
+	w.names = map[string]string{}
+	w.silence, w.wall = time.NewTimer(w.o.Silence), time.NewTimer(w.o.Wall)
+	w.afterResult = time.NewTimer(w.grace)
+	w.afterResult.Stop()
+	tick := time.NewTicker(liveTick)
+	defer func() { w.silence.Stop(); w.wall.Stop(); w.afterResult.Stop(); tick.Stop() }()
+
+	interrupted, kill := ctx.Done(), w.o.Kill
+	for events != nil || exited != nil {
+		select {
+		case ev, ok := <-events:
+			if !ok {
+				events = nil
+				w.readFailed(<-readErr)
+				continue
+			}
+			w.silence.Reset(w.o.Silence)
+			w.see(ev)
+		case w.end.state = <-exited:
+			exited = nil
+		case <-w.silence.C:
+			w.stop(stopSilence, w.o.Silence.String())
+		case <-w.wall.C:
+			w.stop(stopWall, w.o.Wall.String())
+		case <-w.afterResult.C:
+			w.stop(stopGrace, "")
+		case <-interrupted:
+			interrupted = nil
+			w.stop(stopInterrupt, "")
+		case <-kill:
+			kill = nil
+			w.stop(stopInterrupt, "")
+			go func() { _, _ = w.child.Kill() }()
+		case <-tick.C:
+		}
+		w.live()
+	}
+	w.a.Denied = w.guard.Deferred()
+	return w.end
+}
+
+// decode reads the child's stream: to the transcript as it comes, and decoded
+// at the same time. The second channel gives one error when the first closes.
+func (w *watch) decode() (<-chan transcript.Event, <-chan error) {
+	events, readErr := make(chan transcript.Event, 64), make(chan error, 1)
+	go func() {
+		defer close(events)
+		dec := transcript.NewDecoder(io.TeeReader(w.child.Stdout(), w.keep), transcript.Options{})
+		for {
+			ev, err := dec.Next()
+			if err != nil {
+				if errors.Is(err, io.EOF) {
+					err = nil
+				}
+				readErr <- err
+				return
+			}
+			events <- ev
+		}
+	}()
+	return events, readErr
+}
+
+func (w *watch) readFailed(err error) {
+	if err != nil {
+		w.stop(stopTranscript, err.Error())
+	}
+}
+
+// stop ends the child once, for the first cause.
+func (w *watch) stop(c cause, detail string) {
+	if w.stopped {
+		return
+	}
+	w.stopped = true
+	w.end.cause, w.end.detail = c, detail
+	// The watch goes on reading meanwhile; how it ended comes from Wait.
+	go func() { _, _ = w.child.Terminate() }()
+}
+
+// see takes one event into account.
+func (w *watch) see(ev transcript.Event) {
+	if ev.Kind != transcript.KindFinal && ev.Kind != transcript.KindHook {
+		w.afterResult.Stop()
+	}
+	switch ev.Kind {
+	case transcript.KindInit:
+		w.end.started = true
+		w.a.Model = ev.Init.Model
+	case transcript.KindCall:
+		w.a.Calls++
+		w.names[ev.Call.ID] = ev.Call.Name
+		w.doing = policy.CommandOf(policy.Call{Tool: ev.Call.Name, Input: ev.Call.Input})
+		if !w.guard.Started() {
+			w.stop(stopUnguarded, fmt.Sprintf("the client called %q before its hooks had reported: the firewall was not live", ev.Call.Name))
+		}
+	case transcript.KindResult:
+		w.result(ev.Result)
+	case transcript.KindFinal:
+		w.end.final = ev.Final
+		w.a.CostUSD, w.a.Turns = ev.Final.CostUSD, ev.Final.NumTurns
+		w.a.Tokens = ev.Final.InputTokens + ev.Final.OutputTokens
+		w.a.FinalText = clip(ev.Final.Result, 4000)
+		w.doing = ""
+		w.afterResult.Reset(w.grace)
+	case transcript.KindRateLimit:
+		w.end.limit = nil
+		if ev.RateLimit.Status == "rejected" {
+			w.end.limit = ev.RateLimit
+		}
+	}
+}
+
+// result checks that a call that ran had been asked about.
+func (w *watch) result(res *transcript.Result) {
+	name := w.names[res.CallID]
+	delete(w.names, res.CallID)
+	w.doing = ""
+	if res.NotRun || slices.Contains(serverTools, name) || w.guard.Asked(res.CallID) {
+		return
+	}
+	w.stop(stopUnguarded, fmt.Sprintf("%q ran as call %q without asking: the firewall was not live", name, res.CallID))
+}
+
+func (w *watch) live() {
+	w.o.Progress.Live(Live{
+		Story: w.a.Story, Elapsed: w.o.Now().Sub(w.a.Started), Calls: w.a.Calls,
+		Denied: w.guard.Deferred(), Cost: w.cost, Doing: w.doing,
+	})
+}
