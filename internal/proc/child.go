@@ -37,15 +37,15 @@ type Child struct {
 	gone   chan struct{} // closed when the leader has exited and was reaped
 	done   chan struct{} // closed when the tree is gone too; state is set before
 
-	mu      sync.Mutex
+	mu      sync.Mutex // held while the group is signalled and while the leader is reaped
 	process *os.Process
-	reaped  bool
+	reaped  atomic.Bool
 	state   State
 
 	seen map[int]uint64 // pid -> start of what was below it; guarded by the registry's lock
 }
 
-// Start starts a child in its own process group.
+// Start starts a child in its own session and process group.
 func Start(o Options) (*Child, error) {
 	if len(o.Argv) == 0 {
 		return nil, errors.New("start: no program")
@@ -64,7 +64,9 @@ func Start(o Options) (*Child, error) {
 		Dir:   o.Dir,
 		Env:   withMark(o.Env, c.mark),
 		Files: files,
-		Sys:   &syscall.SysProcAttr{Setpgid: true},
+		// A session is a group too. Without our terminal nothing below can
+		// stop and wait for a password there, or type into it.
+		Sys: &syscall.SysProcAttr{Setsid: true},
 	}
 	if err := children.start(c, path, o.Argv, attr); err != nil {
 		feed(nil)
@@ -198,9 +200,8 @@ func (c *Child) Kill() (State, error) {
 func (c *Child) signal(sig syscall.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.reaped {
-		_ = unix.Kill(-c.pid, sig)
-		_ = unix.Kill(c.pid, sig) // it may have moved to another group
+	if !c.reaped.Load() {
+		_ = unix.Kill(-c.pid, sig) // the leader is always in it: a session leader cannot change its group
 	}
 }
 
@@ -242,7 +243,7 @@ func (c *Child) reap() State {
 	defer c.mu.Unlock()
 	_ = unix.Kill(-c.pid, unix.SIGKILL)
 	ps, err := c.process.Wait()
-	c.reaped = true
+	c.reaped.Store(true)
 	if err != nil {
 		return State{ExitCode: -1}
 	}

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const modeArg = "proc-test-child"
@@ -47,6 +49,13 @@ func play(mode, token string) int {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		fmt.Println("ready", os.Getpid())
 		hang()
+	case "count-term":
+		got := make(chan os.Signal, 8)
+		signal.Notify(got, syscall.SIGTERM)
+		fmt.Println("ready", os.Getpid())
+		for range got {
+			fmt.Println("term")
+		}
 	case "cat":
 		_, _ = io.Copy(os.Stdout, os.Stdin)
 	case "spam":
@@ -488,4 +497,66 @@ func TestHundredAttemptsLeaveNothing(t *testing.T) {
 			t.Errorf("still our child: %d %q", pid, e.comm)
 		}
 	}
+}
+
+// Nothing below a child can reach the terminal we were started from.
+func TestOwnSession(t *testing.T) {
+	c, _ := child(t, "wait", Options{})
+	waitReady(t, c.Stdout())
+	sid, err := unix.Getsid(c.Pid())
+	if err != nil || sid != c.Pid() {
+		t.Fatalf("session %d, %v", sid, err)
+	}
+	if g, err := unix.Getpgid(c.Pid()); err != nil || g != c.Pid() {
+		t.Fatalf("group %d, %v", g, err)
+	}
+}
+
+// For some programs the second TERM means "at once".
+func TestTermComesOnce(t *testing.T) {
+	c, left := child(t, "count-term", Options{Grace: 300 * time.Millisecond})
+	waitReady(t, c.Stdout())
+	if _, err := c.Terminate(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := io.ReadAll(c.Stdout()); err != nil || string(out) != "term\n" {
+		t.Fatalf("child saw %q, %v", out, err)
+	}
+	mustBeGone(t, left)
+}
+
+// A child that something else in this process started is not ours to end.
+func TestSparesChildrenOfOthers(t *testing.T) {
+	other := exec.Command("/proc/self/exe", modeArg, "cat", "other")
+	in, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"daemon", "exit"} {
+		c, left := child(t, mode, Options{})
+		c.Wait()
+		mustBeGone(t, left)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Wait(); err != nil {
+		t.Fatalf("the other's child: %v", err)
+	}
+}
+
+// A daemon without our mark, born while two children live, cannot be told to
+// be the one's or the other's. It must not outlive both.
+func TestUnmarkedDaemonGoesWithTheLastChild(t *testing.T) {
+	keeper, _ := child(t, "wait", Options{})
+	waitReady(t, keeper.Stdout())
+	c, left := child(t, "daemon-clean", Options{})
+	c.Wait()
+	if _, err := keeper.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	mustBeGone(t, left)
 }

@@ -107,7 +107,10 @@ func (o *owners) orphan(e entry) *Child {
 		return nil
 	}
 	for _, c := range older {
-		if start, ok := c.seen[e.pid]; (ok && start == e.start) || e.pgrp == c.pid {
+		if start, ok := c.seen[e.pid]; ok && start == e.start {
+			return c
+		}
+		if e.pgrp == c.pid && !c.reaped.Load() { // later the id can be another group's
 			return c
 		}
 	}
@@ -118,7 +121,7 @@ func (o *owners) orphan(e entry) *Child {
 		}
 	}
 	switch {
-	case !below, mark == "" && e.pgrp == o.group:
+	case !below, e.pgrp == o.group:
 		return nil // not ours, or started by something that knows nothing of this package
 	case len(older) == 1:
 		return older[0]

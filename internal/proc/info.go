@@ -102,18 +102,19 @@ type stale struct {
 }
 
 func (s *stale) end() ([]Leftover, error) {
+	const freezes = 16 // then kill, whatever is still being born
 	giveUp := time.NewTimer(stuckAfter)
 	defer giveUp.Stop()
 	var left []Leftover
 	wait := time.Millisecond
-	for known := 0; ; {
+	for known, pass := 0, 0; ; pass++ {
 		t := readTable()
 		found := s.find(t)
 		if len(found) == 0 {
 			return left, nil
 		}
 		left = merge(left, found)
-		if len(s.seen) > known {
+		if len(s.seen) > known && pass < freezes {
 			known = len(s.seen)
 			killAll(t, found, unix.SIGSTOP)
 			continue

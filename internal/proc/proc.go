@@ -1,5 +1,5 @@
-// Package proc runs one child process in its own process group and leaves
-// nothing of it behind: not after success, not after a failure, not after a
+// Package proc runs one child process in its own session and process group,
+// away from our terminal, and leaves nothing of it behind: not after success, not after a failure, not after a
 // kill, and not when the child's own children left its group, its session or
 // its parent.
 //

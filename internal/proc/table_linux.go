@@ -115,19 +115,18 @@ func markOf(pid int) string {
 }
 
 // signalExact signals the very process of the table, never one that took its
-// id since: the descriptor pins it, then the start time is compared.
+// id since: the descriptor pins it, then the start time is compared. Where
+// there are no descriptors (before Linux 5.3, or forbidden) the comparison has
+// to do.
 func signalExact(e entry, sig unix.Signal) {
 	fd, err := unix.PidfdOpen(e.pid, 0)
-	if err != nil && !errors.Is(err, unix.ENOSYS) {
-		return
-	}
-	if fd >= 0 && err == nil {
+	if err == nil {
 		defer unix.Close(fd)
 	}
 	if now, ok := readEntry(e.pid); !ok || now.start != e.start {
 		return
 	}
-	if err != nil { // before Linux 5.3
+	if err != nil {
 		_ = unix.Kill(e.pid, sig)
 		return
 	}
