@@ -24,6 +24,10 @@ func (p *printer) actions(v *view) {
 		p.line()
 		p.action(v, a)
 	}
+	if n := p.o.Earlier; n > 0 {
+		p.line()
+		p.line(strconv.Itoa(n), " more of other sessions still wait; loop list shows them")
+	}
 	p.foldedMentions(v)
 	p.unfinished(v)
 	p.decisions(v)

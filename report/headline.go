@@ -170,5 +170,8 @@ func (p *printer) needs(v *view) []span {
 	case m > 0:
 		return []span{{plural(m, "mention to look at", "mentions to look at"), term.Style{}}}
 	}
+	if p.o.Earlier > 0 {
+		return []span{{"nothing new waits", p.Warn}}
+	}
 	return []span{{"nothing waits", p.Ok}}
 }

@@ -34,6 +34,8 @@ type Options struct {
 	All bool
 	// Alive says that the process of a session without an end record runs.
 	Alive bool
+	// Earlier is how many actions of other sessions still wait.
+	Earlier int
 	// Titles names stories that no attempt has begun, by story id.
 	Titles map[string]string
 }

@@ -76,7 +76,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		return err
 	}
 	a.printf("\n$ loop report\n\n")
-	if err := a.printReport(snap, false); err != nil {
+	if err := a.printReport(ctx, store, snap, false); err != nil {
 		return err
 	}
 	return d.morning(ctx, store, snap)

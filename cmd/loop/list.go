@@ -79,7 +79,7 @@ func newExport(a *app) *cobra.Command {
 			if o.session != "" {
 				refs = []string{o.session}
 			}
-			snap, err := a.snapshot(cmd.Context(), refs)
+			_, snap, err := a.snapshot(cmd.Context(), refs)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
 	"github.com/seed-b23e517c/loop/stories"
@@ -20,7 +21,7 @@ func newReport(a *app) *cobra.Command {
 		Long: "Show what a session did and what waits for you; the last session by default.\n\n" + exitHelp,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error {
-			snap, err := a.snapshot(cmd.Context(), refs)
+			store, snap, err := a.snapshot(cmd.Context(), refs)
 			if err != nil {
 				return err
 			}
@@ -30,7 +31,7 @@ func newReport(a *app) *cobra.Command {
 			if o.json {
 				return report.JSON(a.stdout, snap)
 			}
-			return a.printReport(snap, o.all)
+			return a.printReport(cmd.Context(), store, snap, o.all)
 		},
 	}
 	f := cmd.Flags()
@@ -41,16 +42,17 @@ func newReport(a *app) *cobra.Command {
 }
 
 // snapshot is the session of refs, or the last one.
-func (a *app) snapshot(ctx context.Context, refs []string) (queue.Snapshot, error) {
+func (a *app) snapshot(ctx context.Context, refs []string) (*queue.Store, queue.Snapshot, error) {
 	_, store, err := a.openStore(ctx, true)
 	if err != nil {
-		return queue.Snapshot{}, err
+		return nil, queue.Snapshot{}, err
 	}
 	s, err := session(ctx, store, refs)
 	if err != nil {
-		return queue.Snapshot{}, err
+		return nil, queue.Snapshot{}, err
 	}
-	return store.Snapshot(ctx, s.ID)
+	snap, err := store.Snapshot(ctx, s.ID)
+	return store, snap, err
 }
 
 func session(ctx context.Context, store *queue.Store, refs []string) (queue.Session, error) {
@@ -84,9 +86,12 @@ func codeOnly(code int) error {
 }
 
 // printReport prints a session for a person.
-func (a *app) printReport(snap queue.Snapshot, all bool) error {
+func (a *app) printReport(ctx context.Context, store *queue.Store, snap queue.Snapshot, all bool) error {
 	ro, err := a.reportOptions()
 	if err != nil {
+		return err
+	}
+	if ro.Earlier, err = waitingElsewhere(ctx, store, snap.Session.ID); err != nil {
 		return err
 	}
 	s := snap.Session
@@ -115,4 +120,22 @@ func (a *app) reportOptions() (report.Options, error) {
 		ro.Width = term.Width(a.stdout)
 	}
 	return ro, nil
+}
+
+// waitingElsewhere counts the actions of other sessions that still wait.
+func waitingElsewhere(ctx context.Context, store *queue.Store, session string) (int, error) {
+	actions, err := store.Actions(ctx, queue.Filter{
+		Status:   []queue.Status{queue.Pending},
+		Evidence: []policy.Evidence{policy.Executed, policy.Blocked, policy.Written},
+	})
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, x := range actions {
+		if x.Session != session {
+			n++
+		}
+	}
+	return n, nil
 }

@@ -99,7 +99,7 @@ func (a *app) reportRun(ctx context.Context, w workspace, store *queue.Store, se
 		return err
 	}
 	a.printf("\n")
-	if err := a.printReport(snap, false); err != nil {
+	if err := a.printReport(ctx, store, snap, false); err != nil {
 		return err
 	}
 	if code := sessionCode(snap); code != exitDone {
