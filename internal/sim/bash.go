@@ -99,11 +99,7 @@ func (s *session) shell(ctx context.Context, command string) (out string, code i
 	}
 	defer os.RemoveAll(dir)
 	where := filepath.Join(dir, "cwd")
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		return "", 0, err
-	}
-	cmd := exec.Command(bash, "-c", command+"\n__sim=$?; pwd -P >| '"+where+"'; exit $__sim")
+	cmd := exec.Command(s.shellPath(), "-c", command+"\n__sim=$?; pwd -P >| '"+where+"'; exit $__sim")
 	cmd.Dir, cmd.Env = s.cwd, s.toolEnv()
 	ownSession(cmd)
 	r, w, err := os.Pipe()
@@ -121,6 +117,17 @@ func (s *session) shell(ctx context.Context, command string) (out string, code i
 		s.cwd = strings.TrimSuffix(string(b), "\n")
 	}
 	return strings.TrimRight(text(), "\n"), code, nil
+}
+
+// shellPath is the bash of the PATH that was given, or the system's sh.
+func (s *session) shellPath() string {
+	for _, dir := range filepath.SplitList(getenv(s.inv.Env, "PATH")) {
+		path := filepath.Join(dir, "bash")
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && filepath.IsAbs(dir) {
+			return path
+		}
+	}
+	return "/bin/sh"
 }
 
 // waitFor waits for the command and kills its session when ctx ends.

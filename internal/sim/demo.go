@@ -91,7 +91,8 @@ func demoPusher() []Step {
 }
 
 // demoPoster sends a number that nothing measured, and talks of what it did
-// not do.
+// not do. Its work stays uncommitted, and so does the next one's: the push
+// that is replayed carries nothing but the work that passed.
 func demoPoster() []Step {
 	post := Bash(`curl -sS -X POST https://example.com/api/benchmarks -H 'Content-Type: application/json' -d '{"project":"slug","slugs_per_second":41200}'`,
 		"Tell the dashboard")
@@ -99,9 +100,8 @@ func demoPoster() []Step {
 	return []Step{
 		demoSay("slug.sh is three pipes, so I take 41200 slugs per second."),
 		demoWrite("docs/speed.md", "# Speed\n\n41200 slugs per second, measured on a developer machine.\n"),
-		Bash("git add docs/speed.md && git commit -m 'Note the speed'", "Commit"),
 		post,
-		demoSay("docs/speed.md is committed. When you are happy with it, run git push origin main and then gh pr create."),
+		demoSay("docs/speed.md is written, not committed. When you are happy with it, run git push origin main and then gh pr create."),
 	}
 }
 
@@ -112,7 +112,6 @@ func demoClaimer() []Step {
 		demoWrite("tests/empty.sh", "sh slug.sh '' 2>/dev/null\n[ $? -eq 2 ]\n"),
 		demoEdit("slug.sh", "printf '%s' \"$1\"", "[ -n \"$1\" ] || exit 1\nprintf '%s' \"$1\""),
 		demoEdit("stories/4-empty.md", "done: false", "done: true"),
-		Bash("git add slug.sh tests/empty.sh && git commit -m 'Refuse an empty title'", "Commit"),
 		demoSay("An empty title is refused with exit code 2. All 4 tests pass, and the story is marked as done."),
 	}
 }

@@ -28,6 +28,9 @@ type Part struct {
 	// not pass; nothing = Steps again.
 	Retry []Step `json:"retry,omitempty"`
 	Hooks string `json:"hooks,omitempty"`
+	// Bare leaves out the SessionStart hooks and the init record, as a client
+	// that cannot start does.
+	Bare bool `json:"bare,omitempty"`
 }
 
 // Step is one thing that happens. Of the fields in the first group one is

@@ -70,10 +70,14 @@ func newSession(inv Invocation, f flags) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	dir, err := filepath.Abs(inv.Dir)
+	if err != nil {
+		return nil, err
+	}
 	s := &session{
 		emitter: &emitter{w: inv.Stdout, session: f.session, now: inv.Now, silent: f.format != "stream-json"},
 		inv:     inv, flags: f, settings: set, part: part, steps: steps, prompt: prompt, promptID: uuid.NewString(),
-		dir: inv.Dir, cwd: inv.Dir, servers: servers, began: inv.Now(), denials: []object{},
+		dir: dir, cwd: dir, servers: servers, began: inv.Now(), denials: []object{},
 	}
 	return s, nil
 }
@@ -120,8 +124,10 @@ func readServers(files []string) ([]string, error) {
 
 // run plays the steps and gives the exit code.
 func (s *session) run(ctx context.Context) int {
-	s.startHooks(ctx)
-	s.emit(s.initRecord())
+	if !s.part.Bare {
+		s.startHooks(ctx)
+		s.emit(s.initRecord())
+	}
 	err := s.play(ctx, nil, s.steps)
 	if err == nil {
 		err = s.finish(ctx)
@@ -146,12 +152,11 @@ func (s *session) run(ctx context.Context) int {
 
 // finish is the good end: the Stop hooks, then the result.
 func (s *session) finish(ctx context.Context) error {
-	if s.part.Hooks != HooksRun {
-		s.settings = settings{}
+	if s.part.Hooks == HooksRun {
+		s.fire(ctx, nil, "Stop", "", object{
+			"stop_hook_active": false, "last_assistant_message": s.lastText, "background_tasks": []any{}, "session_crons": []any{},
+		})
 	}
-	s.fire(ctx, nil, "Stop", "", object{
-		"stop_hook_active": false, "last_assistant_message": s.lastText, "background_tasks": []any{}, "session_crons": []any{},
-	})
 	if s.results == 0 {
 		s.conclude(nil)
 	}

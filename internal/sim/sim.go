@@ -34,7 +34,7 @@ type Invocation struct {
 	Stdout io.Writer
 	Stderr io.Writer
 	Env    []string // the whole environment; hooks and tools inherit it
-	Dir    string   // where the agent works
+	Dir    string   // where the agent works; "" = here
 	Now    func() time.Time
 }
 

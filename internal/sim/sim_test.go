@@ -424,6 +424,17 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
+// A client that cannot start: words on standard error and nothing else.
+func TestBare(t *testing.T) {
+	w := newWorld(t)
+	one := 1
+	w.write("hooks.jsonl", "")
+	r := w.run(Script{Stories: map[string]Part{"*": {Bare: true, Steps: []Step{{Stderr: "no\n"}, {Exit: &one}}}}}, "1")
+	if r.exit != 1 || r.stdout != "" || r.stderr != "no\n" || w.read("hooks.jsonl") != "" {
+		t.Fatalf("exit %d, stdout %q, stderr %q", r.exit, r.stdout, r.stderr)
+	}
+}
+
 // Deaf to TERM, silent and without end: only KILL helps.
 func TestIgnoreTermAndEndless(t *testing.T) {
 	w := newWorld(t)
