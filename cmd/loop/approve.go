@@ -61,6 +61,7 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 			return err
 		}
 		if r.Declined {
+			a.printf("not run; #%d still waits\n", r.Action.Number)
 			return &codeError{code: exitFailed}
 		}
 	}

@@ -50,7 +50,7 @@ func (p *progress) Live(l runner.Live) {
 	if !p.live {
 		return
 	}
-	text := fmt.Sprintf("%s %s  %s  %d calls", p.place, term.Quote(l.Story), clock(l.Elapsed), l.Calls)
+	text := fmt.Sprintf("%s %s  %s  %s", p.place, term.Quote(l.Story), clock(l.Elapsed), calls(l.Calls))
 	if l.Denied > 0 {
 		text += fmt.Sprintf(", %d deferred", l.Denied)
 	}
@@ -64,7 +64,7 @@ func (p *progress) Live(l runner.Live) {
 
 // StoryEnd says how a story ended.
 func (p *progress) StoryEnd(at queue.Attempt) {
-	parts := []string{fmt.Sprintf("%d calls", at.Calls)}
+	parts := []string{calls(at.Calls)}
 	if at.Denied > 0 {
 		parts = append(parts, fmt.Sprintf("%d deferred", at.Denied))
 	}
@@ -89,4 +89,11 @@ func clock(d time.Duration) string {
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
 }
