@@ -144,49 +144,61 @@ func (s *scanning) judge(h Hit, res policy.Result, said []found) {
 func (s *scanning) callWords(p *pendingCall, h Hit, res policy.Result, said []found) {
 	h.Tier, h.Evidence, h.Outcome, h.Opaque = policy.External, policy.Mentioned, "", false
 	h.Rules, h.Why = nil, ""
-	for _, m := range res.Hits {
-		if m.Mention {
-			h.addRule(m.Rule, m.Why)
-		}
+	if f, ok := fileOf(h.Tool, h.Input); ok && f.isScript() && s.script(&h, f, res) {
+		h.Evidence = policy.Written
 	}
-	script := false
-	if f, ok := fileOf(h.Tool, h.Input); ok {
-		script = f.isScript()
-		for _, cmd := range f.commands() {
-			r := s.rules.ClassifyCommand(cmd, h.Cwd)
-			if r.Verdict != policy.VerdictExternal {
-				continue
-			}
-			for _, m := range r.Hits {
-				if m.Tier == policy.External && !m.Mention {
-					h.addRule(m.Rule, m.Why)
-				}
-			}
-			h.Excerpt = excerpt([]byte(cmd), 0, 0)
-		}
-	}
+	h.addMentions(res)
 	for _, f := range said {
 		for _, r := range f.rules {
 			h.addRule(r, f.why)
 		}
 	}
-	if len(h.Rules) == 0 {
-		return
-	}
-	if s.o.CallsOnly && !script {
+	if len(h.Rules) == 0 || s.o.CallsOnly && h.Evidence != policy.Written {
 		return
 	}
 	if len(said) > 0 {
 		h.Excerpt = said[0].excerpt
 	}
-	if script {
-		h.Evidence = policy.Written
-		if p.entry == nil {
-			s.await(p, h, false)
-			return
-		}
+	if h.Evidence == policy.Written && p.entry == nil {
+		s.await(p, h, false)
+		return
 	}
 	s.out.put(h, false, false)
+}
+
+// script says whether what is put into a script speaks of something external
+// or would do it, and adds the rules to the hit.
+func (s *scanning) script(h *Hit, f file, res policy.Result) bool {
+	if f.edited {
+		// without what is taken out
+		input, err := json.Marshal(map[string]string{"file_path": f.name, "content": f.text})
+		if err != nil {
+			return true
+		}
+		res = s.rules.Classify(policy.Call{Tool: "Write", Input: input, Cwd: h.Cwd})
+	}
+	h.addMentions(res)
+	for _, command := range f.commands() {
+		r := s.rules.ClassifyCommand(command, h.Cwd)
+		if r.Verdict != policy.VerdictExternal {
+			continue
+		}
+		for _, m := range r.Hits {
+			if m.Tier == policy.External && !m.Mention {
+				h.addRule(m.Rule, m.Why)
+			}
+		}
+		h.Excerpt = excerpt([]byte(command), 0, 0)
+	}
+	return len(h.Rules) > 0 || len(s.words.in([]byte(f.text))) > 0
+}
+
+func (h *Hit) addMentions(res policy.Result) {
+	for _, m := range res.Hits {
+		if m.Mention {
+			h.addRule(m.Rule, m.Why)
+		}
+	}
 }
 
 func (h *Hit) addRule(rule, why string) {

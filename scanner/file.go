@@ -9,8 +9,9 @@ import (
 
 // file is what a call writes into a file.
 type file struct {
-	name string
-	text string
+	name   string
+	text   string // what is put into it
+	edited bool   // something is taken out too
 }
 
 // fileOf reads the file out of the input of a tool that writes one.
@@ -44,6 +45,9 @@ func fileOf(tool string, input []byte) (file, bool) {
 		}
 	}
 	f.text = strings.Join(texts, "\n")
+	for _, k := range []string{"old_string", "old_str", "edits.0.old_string", "edits.0.oldText"} {
+		f.edited = f.edited || v.Get(k).Exists()
+	}
 	return f, true
 }
 
@@ -61,7 +65,7 @@ func (f file) isScript() bool {
 	base := f.base()
 	switch path.Ext(base) {
 	case ".sh", ".bash", ".zsh", ".fish", ".ksh", ".command", ".ps1", ".psm1", ".bat", ".cmd", ".mk", ".just",
-		".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".rb", ".pl", ".php", ".lua", ".go", ".rs",
+		".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".rb", ".pl", ".php", ".lua",
 		".groovy", ".gradle", ".kts", ".ipynb", ".tf", ".nix", ".awk", ".expect", ".service", ".timer", ".cron":
 		return true
 	}

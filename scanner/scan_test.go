@@ -54,7 +54,13 @@ func (fake) ClassifyCommand(command, _ string) policy.Result {
 }
 
 func (fake) FindMentions(text []byte, yield func(policy.Mention) bool) {
-	low := bytes.ToLower(text)
+	low := make([]byte, 0, len(text))
+	for _, c := range text {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		low = append(low, c)
+	}
 	for at := 0; ; {
 		i := bytes.Index(low[at:], []byte("git"))
 		if i < 0 {
@@ -194,6 +200,14 @@ func TestScan(t *testing.T) {
 		{
 			"recipe", tool("e", "Edit", `{"file_path":"Makefile","old_string":"x","new_string":"ship:\n\t@rsync -a out host:/srv\n"}`) + ok("e", ""), Options{},
 			[]string{`1 written Edit#e rsync "rsync -a out host:/srv"`},
+		},
+		{
+			"removed from a script", tool("e", "Edit", `{"file_path":"deploy.sh","old_string":"git push","new_string":"true"}`) + ok("e", ""), Options{},
+			[]string{`1 mentioned Edit#e say-push "git push"`},
+		},
+		{
+			"added to a script", tool("e", "MultiEdit", `{"file_path":"deploy.sh","edits":[{"old_string":"true","new_string":"git push"}]}`) + ok("e", ""), Options{},
+			[]string{`1 written MultiEdit#e say-push "git push"`},
 		},
 		{"opaque call that is no hit", bash("a", "./build") + ok("a", ""), Options{}, nil},
 		{"plain log", "$ git push\n+ GIT PUSH origin\n❯ git  push\nnothing\n", Options{}, []string{`1 mentioned say-push "$ git push"`, `2 mentioned say-push "+ GIT PUSH origin"`, `3 mentioned say-push "❯ git  push"`}},
