@@ -196,18 +196,6 @@ func findShell(shell string, env []string) (string, error) {
 	return "", &RefusedError{Reason: "neither bash nor sh is in your PATH", Advice: "set PATH"}
 }
 
-// withoutPrompts keeps git from asking for a password at the terminal: the
-// command is in the background there, and would wait for ever.
-func withoutPrompts(env []string) []string {
-	const name = "GIT_TERMINAL_PROMPT="
-	for _, kv := range env {
-		if strings.HasPrefix(kv, name) {
-			return env
-		}
-	}
-	return append(append([]string(nil), env...), name+"0")
-}
-
 // evidenceText says what is known, for a person.
 func evidenceText(a queue.Action) string {
 	switch a.Evidence {

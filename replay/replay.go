@@ -2,10 +2,11 @@
 //
 // It shows exactly what will run, where and what has changed since it was
 // recorded, asks, and runs the very bytes that it has shown: as a shell
-// command in the recorded folder, with the environment that it is given and no
-// input, in a process group of its own of which nothing stays behind. What it
-// began and how that ended stands in the queue, so that one action is replayed
-// once, whoever asks, and a replay that dies is known as such.
+// command in the recorded folder, with the environment that it is given, without
+// input and away from the terminal, in a process group of which nothing stays
+// behind. What it began and how that ended stands in the queue, so that one
+// action is replayed once, whoever asks, and a replay that dies is known as
+// such.
 //
 // It replays shell commands only, and nothing that was never called. It cannot
 // tell whether the command is harmless. The one invariant: nothing runs that
@@ -121,7 +122,7 @@ func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Resu
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv:    []string{shell, "-c", commandOf(a)},
 		Dir:     a.Cwd,
-		Env:     withoutPrompts(r.Env),
+		Env:     r.Env,
 		Timeout: timeout,
 		Tee:     tee,
 		Mark:    mark(a),
