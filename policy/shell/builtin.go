@@ -47,7 +47,7 @@ func setState(w *walker, c Command, in input) (output, bool) {
 			delete(w.st.funcs, a.Text)
 		}
 	case "read":
-		w.read(args, in)
+		w.read(args, c.Env, in)
 	case "mapfile", "readarray":
 		w.readLines(args, in)
 	case "printf":
@@ -75,7 +75,7 @@ func setState(w *walker, c Command, in input) (output, bool) {
 	case "tee":
 		w.tee(args, in)
 	}
-	return silent, false
+	return output{}, false
 }
 
 func (w *walker) alias(a Word) {
@@ -142,7 +142,7 @@ func (w *walker) shift(args []Word) {
 }
 
 // read is the read builtin: with a known input the names get its words.
-func (w *walker) read(args []Word, in input) {
+func (w *walker) read(args []Word, env []Assign, in input) {
 	const values = "-d -i -n -N -p -t -u"
 	var names []string
 	array, raw := false, false
@@ -174,6 +174,11 @@ func (w *walker) read(args []Word, in input) {
 	ifs := " \t\n"
 	if v, ok := w.st.vars["IFS"]; ok && len(v.vals) > 0 {
 		ifs = v.vals[0].Text
+	}
+	for _, a := range env {
+		if a.Name == "IFS" {
+			ifs = a.Value.Text
+		}
 	}
 	fields := splitRead(line, ifs, len(names))
 	if array {
@@ -217,6 +222,7 @@ func (w *walker) readLines(args []Word, in input) {
 		name = args[n-1].Text
 	}
 	if !in.Known || !syntax.ValidName(name) {
+		delete(w.st.vars, name)
 		return
 	}
 	var list []Word

@@ -14,9 +14,7 @@ const maxChoices = 16
 // callExpr reads a simple command: once for each combination of the values
 // that the variables in it may hold.
 func (w *walker) callExpr(c *syntax.CallExpr, in input, redirs []Redirect) output {
-	if out, ok := w.aliased(c, in); ok {
-		return out
-	}
+	w.aliased(c, in)
 	names := w.choices(c)
 	if len(names) == 0 {
 		return w.oneCall(c, in, redirs)
@@ -44,12 +42,21 @@ func (w *walker) callExpr(c *syntax.CallExpr, in input, redirs []Redirect) outpu
 			}
 		}
 	}
+	if total > maxChoices { // and whatever else they may be
+		for _, n := range names {
+			w.st.vars[n] = variable{vals: []Word{unknown("$" + n)}}
+		}
+		w.oneCall(c, in, redirs)
+	}
 	for i, n := range names {
 		w.st.vars[n] = saved[i]
 	}
 	for n, vals := range results {
 		v := w.st.vars[n]
-		v.vals = vals[:min(len(vals), maxAlternatives)]
+		v.vals = vals
+		if len(vals) > maxAlternatives || total > maxChoices {
+			v.vals = append(vals[:min(len(vals), maxAlternatives-1)], unknown("$"+n))
+		}
 		w.st.vars[n] = v
 	}
 	if total > 1 {
@@ -79,15 +86,16 @@ func (w *walker) choices(c *syntax.CallExpr) []string {
 	return names
 }
 
-// aliased reads a command whose first word is an alias of the line.
-func (w *walker) aliased(c *syntax.CallExpr, in input) (output, bool) {
+// aliased reads a command whose first word is an alias of the line. Only some
+// shells expand it there, so the command is read as it stands as well.
+func (w *walker) aliased(c *syntax.CallExpr, in input) {
 	if len(w.st.aliases) == 0 || len(c.Args) == 0 {
-		return output{}, false
+		return
 	}
 	name := c.Args[0].Lit()
 	a, ok := w.st.aliases[name]
 	if !ok || name == "" {
-		return output{}, false
+		return
 	}
 	if w.f.mode == Runs {
 		a.called = true
@@ -95,7 +103,7 @@ func (w *walker) aliased(c *syntax.CallExpr, in input) (output, bool) {
 	rest := w.slice(c.Args[0].End(), c.End())
 	st := w.st.clone()
 	delete(st.aliases, name) // an alias does not expand itself
-	return w.payload(Word{Text: a.text + rest}, "alias "+name, st, in), true
+	w.payload(Word{Text: a.text + rest}, "alias "+name, st, in)
 }
 
 func (w *walker) oneCall(c *syntax.CallExpr, in input, redirs []Redirect) output {
@@ -194,14 +202,21 @@ func joinText(a, b Word) Word {
 func (w *walker) declClause(d *syntax.DeclClause, in input) {
 	c := Command{Argv: []Word{{Text: d.Variant.Value}}, Stdin: in.Input, Source: w.source(d)}
 	export := d.Variant.Value == "export"
+	flags := ""
 	for _, a := range d.Args {
 		if a.Name == nil {
 			word := w.literal(a.Value)
-			export = export || strings.HasPrefix(word.Text, "-") && strings.Contains(word.Text, "x")
+			if strings.HasPrefix(word.Text, "-") {
+				flags += word.Text
+			}
 			c.Argv = append(c.Argv, word)
 			continue
 		}
+		if d.Variant.Value != "export" && d.Variant.Value != "readonly" && !strings.Contains(flags, "g") {
+			w.st.locals.hide(w.st, a.Name.Value)
+		}
 		w.assign(a)
+		w.attribute(a.Name.Value, flags)
 		word := Word{Text: a.Name.Value}
 		if !a.Naked {
 			val := joinWords(w.st.vars[a.Name.Value].list)
@@ -212,11 +227,32 @@ func (w *walker) declClause(d *syntax.DeclClause, in input) {
 			word = val
 		}
 		c.Argv = append(c.Argv, word)
-		if export {
-			w.st.export(a.Name.Value)
+		if export || strings.Contains(flags, "x") {
+			w.st.export(a.Name.Value, !strings.Contains(flags, "n"))
 		}
 	}
 	w.emit(c)
+}
+
+// attribute applies declare -l, -u, -i and -n to a value.
+func (w *walker) attribute(name, flags string) {
+	v, ok := w.st.vars[name]
+	if !ok || v.isList {
+		return
+	}
+	for i, val := range v.vals {
+		switch {
+		case strings.Contains(flags, "l"):
+			val.Text = strings.ToLower(val.Text)
+		case strings.Contains(flags, "u"):
+			val.Text = strings.ToUpper(val.Text)
+		case strings.ContainsAny(flags, "in"):
+			val = unknown("$" + name)
+		}
+		v.vals = slices.Clone(v.vals)
+		v.vals[i] = val
+	}
+	w.st.vars[name] = v
 }
 
 // emit completes a command with what holds around it and keeps it.
@@ -228,15 +264,53 @@ func (w *walker) emit(c Command) {
 	if c.Opaque == "" {
 		c.Opaque = w.f.opaque
 	}
-	if c.Opaque == "" && c.Argv[0].Dynamic {
+	if c.Opaque == "" && !isKnownName(c.Argv[0]) {
 		c.Opaque = "runs a program whose name is not known"
 	}
 	if len(w.st.files) > 0 {
-		for _, a := range c.Argv[1:] {
-			if text, ok := w.st.file(a.Text); ok {
-				c.Files = append(c.Files, File{Name: a.Text, Text: text})
-			}
-		}
+		w.attachFiles(&c)
 	}
 	w.r.add(c)
+}
+
+// attachFiles adds the files of the line that a command names, or that its
+// program reads without being told.
+func (w *walker) attachFiles(c *Command) {
+	add := func(name string) {
+		if text, ok := w.st.file(name); ok {
+			c.Files = append(c.Files, File{Name: name, Text: text})
+		}
+	}
+	for _, a := range c.Argv[1:] {
+		add(a.Text)
+	}
+	for _, name := range implicitFiles(c.Program()) {
+		add(name)
+	}
+}
+
+func implicitFiles(program string) []string {
+	switch program {
+	case "make", "gmake":
+		return []string{"Makefile", "makefile", "GNUmakefile"}
+	case "npm", "pnpm", "yarn", "bun":
+		return []string{"package.json"}
+	case "just":
+		return []string{"justfile", "Justfile"}
+	case "task":
+		return []string{"Taskfile.yml", "Taskfile.yaml"}
+	case "docker", "podman":
+		return []string{"Dockerfile"}
+	}
+	return nil
+}
+
+// isKnownName says whether the program's own name is known, be its directory
+// known ($HOME/bin/git) or not.
+func isKnownName(word Word) bool {
+	if !word.Dynamic {
+		return true
+	}
+	base := word.Text[strings.LastIndexByte(word.Text, '/')+1:]
+	return base != "" && !strings.ContainsAny(base, "$`(){}<>")
 }

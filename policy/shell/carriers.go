@@ -149,7 +149,7 @@ func xargs(w *walker, c Command, in input) (output, bool) {
 			lines = append(lines, Word{Text: strings.TrimSpace(line), Dynamic: in.word.Dynamic, Subst: in.word.Subst})
 		}
 	}
-	for _, line := range lines[:min(len(lines), maxItems)] {
+	for _, line := range capItems(lines, in) {
 		w.again(c, replaceMark(p.cmd, mark, line), name, input{})
 	}
 	return output{}, true
@@ -161,6 +161,9 @@ func itemsOf(in input, values map[string]Word) []Word {
 		return []Word{unknownInput(in)}
 	}
 	fields := splitWords(in.Text)
+	if strings.Contains(in.Text, "\x00") {
+		fields = strings.Split(strings.Trim(in.Text, "\x00"), "\x00")
+	}
 	if d, ok := values["-d"]; ok && d.Text != "" {
 		fields = strings.Split(strings.TrimSuffix(in.Text, "\n"), ansiC(d.Text)[:1])
 	}
@@ -182,6 +185,14 @@ func unknownInput(in input) Word {
 		src = "$(<" + in.From + ")"
 	}
 	return Word{Text: src, Dynamic: true, Subst: true}
+}
+
+// capItems keeps the first items; an unknown one stands for the rest.
+func capItems(items []Word, in input) []Word {
+	if len(items) <= maxItems {
+		return items
+	}
+	return append(items[:maxItems:maxItems], unknownInput(in))
 }
 
 func replaceMark(argv []Word, mark string, val Word) []Word {
@@ -235,7 +246,7 @@ func parallel(w *walker, c Command, in input) (output, bool) {
 	}
 	template := joinWords(cmd)
 	mark := orText(p.values["-I"].Text, "{")
-	for _, v := range values[:min(len(values), maxItems)] {
+	for _, v := range capItems(values, in) {
 		code := template
 		switch {
 		case template.Text == "":
@@ -379,4 +390,26 @@ func nodeExec(w *walker, c Command, in input) (output, bool) {
 		cmd[0].Text = cmd[0].Text[:i] // the version of the package
 	}
 	return w.again(c, cmd, label(c.Argv, p.end, Word{}), in), true
+}
+
+// inputShell is a wrapper that, without a command, starts a shell which reads
+// its input.
+func inputShell(w *walker, c Command, in input) (output, bool) {
+	if wr, ok := wrapperOf(c.Program(), c.Argv); ok {
+		return w.unwrap(wr, c, in)
+	}
+	if in.Kind == InputNone || c.Program() == "sudo" && !hasFlagWord(c.Argv, "-s -i --shell --login -Es -Ei") {
+		return output{}, false
+	}
+	return w.runInput(c, w.st.child(), in)
+}
+
+// cmdCode is cmd /c of Windows, whose plain commands read like a shell's.
+func cmdCode(w *walker, c Command, in input) (output, bool) {
+	for i, a := range c.Argv {
+		if i > 0 && i+1 < len(c.Argv) && (strings.EqualFold(a.Text, "/c") || strings.EqualFold(a.Text, "/k") || strings.EqualFold(a.Text, "//c")) {
+			return w.codeOf(c, joinWords(c.Argv[i+1:]), label(c.Argv, i+1, Word{}), w.st.child(), in), true
+		}
+	}
+	return output{}, false
 }

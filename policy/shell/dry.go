@@ -217,6 +217,9 @@ func (d *dryer) unmark(s string) Word {
 // report keeps the commands that the static walk has not seen.
 func (d *dryer) report() {
 	for _, argv := range d.found {
+		if !isKnownName(argv[0]) {
+			continue // the static walk has it, with its reason
+		}
 		sub := &reader{opts: d.r.opts, seen: map[string]int{}, said: map[string]bool{}}
 		w := &walker{r: sub, st: &state{}}
 		w.run(Command{Argv: argv, Source: joinWords(argv).Text}, input{})

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -22,11 +23,12 @@ func gitCode(w *walker, c Command, in input) (output, bool) {
 	if sub >= len(c.Argv) {
 		return output{}, false
 	}
+	w.emit(c)
 	args := c.Argv[sub+1:]
 	switch c.Argv[sub].Text {
 	case "config":
 		w.gitConfig(args)
-		return silent, false
+		return silent, true
 	case "submodule":
 		w.gitWords(c, args, "foreach", in)
 	case "bisect":
@@ -34,17 +36,44 @@ func gitCode(w *walker, c Command, in input) (output, bool) {
 	case "rebase":
 		w.gitFlags(c, args, "-x --exec", in)
 	case "filter-branch":
-		w.gitFlags(c, args, "--setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter", in)
-	case "difftool", "mergetool":
+		w.gitFlags(c, args, "--setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter", in)
+	case "difftool":
 		w.gitFlags(c, args, "-x --extcmd", in)
-	case "for-each-repo":
 	default:
 		if val, ok := aliases[c.Argv[sub].Text]; ok {
 			w.gitAliased(c, sub, val, in)
-			return output{}, false
 		}
 	}
-	return output{}, false
+	w.gitHooks(c, c.Argv[sub].Text)
+	return output{}, true
+}
+
+// gitHooks reads the hooks that the line itself wrote and that a subcommand
+// runs.
+func (w *walker) gitHooks(c Command, sub string) {
+	for name, text := range w.st.files {
+		if dir := path.Base(path.Dir(name)); (dir == "hooks" || strings.HasPrefix(dir, ".husky")) && hasFlag(hooksOf(sub), path.Base(name)) && isShellText(text) {
+			w.payloadOf(c, Word{Text: text}, "git "+path.Base(name)+" hook", w.st.child(), input{})
+		}
+	}
+}
+
+func hooksOf(sub string) string {
+	switch sub {
+	case "commit":
+		return "pre-commit prepare-commit-msg commit-msg post-commit post-rewrite reference-transaction"
+	case "push":
+		return "pre-push reference-transaction"
+	case "merge", "pull":
+		return "pre-merge-commit commit-msg prepare-commit-msg post-merge reference-transaction"
+	case "checkout", "switch", "clone", "worktree":
+		return "post-checkout"
+	case "rebase":
+		return "pre-rebase post-rewrite post-checkout"
+	case "am":
+		return "applypatch-msg pre-applypatch post-applypatch"
+	}
+	return ""
 }
 
 // gitSub is the index of git's subcommand.

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // handler reads a command that the wrapper table cannot describe. It says
@@ -57,6 +59,10 @@ func handlerOf(name string) handler {
 		return tmuxKeys
 	case "nix":
 		return nixDevelop
+	case "sudo", "newgrp", "nix-shell":
+		return inputShell
+	case "cmd":
+		return cmdCode
 	}
 	if isShell(name) {
 		return runShell
@@ -97,26 +103,69 @@ func evalCode(w *walker, c Command, in input) (output, bool) {
 }
 
 // codeOf reads code that may hold parts that are not known. Where a
-// substitution gives a part, the command that runs it stays, marked opaque.
+// substitution gives all of it, the command that runs it stays, marked opaque;
+// a part of it shows in the words of the commands.
 func (w *walker) codeOf(c Command, code Word, label string, st *state, in input) output {
-	if code.Subst {
-		keep := c
-		keep.Opaque = "runs what a substitution prints"
-		w.emit(keep)
+	if code.Subst && isSubst(code.Text) { // nothing of the code is known
+		c.Opaque = "runs what " + printer(code.Text) + " prints"
+		w.emit(c)
+		return output{}
 	}
 	return w.payloadOf(c, code, label, st, in)
 }
 
-// trapCode is trap: its handler will run.
-func trapCode(w *walker, c Command, in input) (output, bool) {
-	args := c.Argv[1:]
-	for len(args) > 0 && (args[0].Text == "--" || args[0].Text == "-p" || args[0].Text == "-l") {
-		args = args[1:]
+// printer names the program of the first substitution in a text.
+func printer(text string) string {
+	for _, open := range []string{"$(", "`", "<("} {
+		if _, after, ok := strings.Cut(text, open); ok {
+			f := strings.FieldsFunc(after, func(r rune) bool { return strings.ContainsRune(" \t\n)`|;&<", r) })
+			for _, name := range f {
+				if !isAssign(name) {
+					return path.Base(name)
+				}
+			}
+		}
 	}
-	if len(args) < 2 || args[0].Text == "" || args[0].Text == "-" {
+	return "a command"
+}
+
+// isSubst says whether a text is one substitution and nothing else.
+func isSubst(text string) bool {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "$(") && !strings.HasPrefix(text, "`") && !strings.HasPrefix(text, "\"$(") {
+		return false
+	}
+	f, _, err := parseAs(text, syntax.LangBash)
+	if err != nil || len(f.Stmts) != 1 || len(f.Stmts[0].Redirs) > 0 {
+		return false
+	}
+	call, ok := f.Stmts[0].Cmd.(*syntax.CallExpr)
+	return ok && len(call.Assigns) == 0 && len(call.Args) == 1 && isSubstParts(call.Args[0].Parts)
+}
+
+func isSubstParts(parts []syntax.WordPart) bool {
+	if len(parts) != 1 {
+		return false
+	}
+	switch p := parts[0].(type) {
+	case *syntax.CmdSubst:
+		return true
+	case *syntax.DblQuoted:
+		return isSubstParts(p.Parts)
+	}
+	return false
+}
+
+// trapCode is trap: its handler will run, at the end of the shell.
+func trapCode(w *walker, c Command, in input) (output, bool) {
+	i := 1
+	for i < len(c.Argv) && hasFlag("-- -p -l -P", c.Argv[i].Text) {
+		i++
+	}
+	if len(c.Argv)-i < 2 || c.Argv[i].Text == "" || c.Argv[i].Text == "-" {
 		return silent, false
 	}
-	w.codeOf(c, args[0], "trap", w.st.clone(), input{})
+	w.r.traps = append(w.r.traps, trap{w: *w, c: c, code: i})
 	return silent, true
 }
 
@@ -130,7 +179,7 @@ func sourceFile(w *walker, c Command, in input) (output, bool) {
 
 // runFile runs a script file named on a command line, when its text is known.
 func (w *walker) runFile(c Command, name Word, args []Word, st *state, in input) (output, bool) {
-	if strings.HasPrefix(name.Text, "<(") || name.Text == "/dev/stdin" || name.Text == "-" {
+	if strings.HasPrefix(name.Text, "<(") || hasFlag("/dev/stdin /dev/fd/0 /proc/self/fd/0 -", name.Text) {
 		if !strings.HasPrefix(name.Text, "<(") {
 			return w.runInput(c, st, in)
 		}
@@ -169,6 +218,11 @@ func (w *walker) runInput(c Command, st *state, in input) (output, bool) {
 		}
 		return inner.codeOf(c, Word{Text: in.Text, Dynamic: in.word.Dynamic, Subst: in.word.Subst}, label(c.Argv, len(c.Argv), Word{}), st, input{}), true
 	case in.Kind == InputPipe:
+		if name, ok := strings.CutPrefix(in.From, "cat "); ok && !strings.ContainsAny(name, " \t$|;&'\"") {
+			if text, ok := w.scriptText(name); ok {
+				return w.payloadOf(c, Word{Text: text}, label(c.Argv, len(c.Argv), Word{}), st, input{}), true
+			}
+		}
 		c.Opaque = "runs what " + firstWord(in.From) + " prints"
 	case in.Kind == InputFile:
 		if text, ok := w.scriptText(in.From); ok {

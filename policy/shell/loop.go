@@ -17,6 +17,7 @@ func (w *walker) while(c *syntax.WhileClause, in input) {
 		return
 	}
 	w.r.dry = true
+	in.Known, in.Text, in.word = false, "", Word{} // each round reads further
 	w.rounds(func() {
 		w.stmts(c.Cond, in)
 		w.comments(c.CondLast)
@@ -27,11 +28,21 @@ func (w *walker) while(c *syntax.WhileClause, in input) {
 
 // rounds walks a loop's body until its state settles, at most three times.
 func (w *walker) rounds(body func()) {
+	var before *state
 	for range 3 {
-		before := w.st.clone()
+		before = w.st.clone()
 		body()
-		if !w.r.step() || same(before, w.st) {
+		if same(before, w.st) {
 			return
+		}
+		if !w.r.step() {
+			break
+		}
+	}
+	for name, v := range w.st.vars { // it goes on changing: any value
+		if !v.isList && !slices.Equal(v.vals, before.vars[name].vals) && !slices.Contains(v.vals, unknown("$"+name)) {
+			v.vals = append(slices.Clone(v.vals[:min(len(v.vals), maxAlternatives-1)]), unknown("$"+name))
+			w.st.vars[name] = v
 		}
 	}
 }
@@ -55,7 +66,11 @@ func (w *walker) readLoop(c *syntax.WhileClause, in input) bool {
 	if !in.Known || c.Until || len(c.Cond) != 1 {
 		return false
 	}
-	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
+	first := c.Cond[0]
+	if b, ok := first.Cmd.(*syntax.BinaryCmd); ok { // read -r l || [ -n "$l" ]
+		first = b.X
+	}
+	call, ok := first.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 || call.Args[0].Lit() != "read" {
 		return false
 	}
@@ -141,23 +156,56 @@ func (w *walker) declare(d *syntax.FuncDecl) {
 	}
 }
 
+// maxCalls is how deep functions may call each other.
+const maxCalls = 64
+
 // call walks a function's body with its arguments.
 func (w *walker) call(fn *function, args []Word, in input) output {
+	room := w.r.step() || !fn.called
+	if slices.Contains(w.f.calls, fn) || !room {
+		return output{}
+	}
+	if len(w.f.calls) >= maxCalls {
+		w.r.opaque("functions nested too deep")
+		return output{}
+	}
 	if w.f.mode == Runs {
 		fn.called, w.r.dry = true, true
-	}
-	if slices.Contains(w.f.calls, fn) || len(w.f.calls) >= w.r.opts.MaxDepth {
-		return output{}
 	}
 	inner := *w
 	inner.f.src = fn.f.src
 	inner.f.calls = append(slices.Clone(w.f.calls), fn)
-	params, has := w.st.params, w.st.hasParams
-	w.st.params, w.st.hasParams = args, true
+	params, has, outer := w.st.params, w.st.hasParams, w.st.locals
+	w.st.params, w.st.hasParams, w.st.locals = args, true, &locals{}
 	if args == nil && w.f.mode == Defined {
 		w.st.hasParams = false
 	}
 	out := inner.stmt(fn.body, in)
-	w.st.params, w.st.hasParams = params, has
+	w.st.locals.restore(w.st)
+	w.st.params, w.st.hasParams, w.st.locals = params, has, outer
 	return out
+}
+
+// locals remembers what a function's local variables hide.
+type locals struct {
+	names []string
+	vars  []variable
+}
+
+func (l *locals) hide(s *state, name string) {
+	if l == nil || slices.Contains(l.names, name) {
+		return
+	}
+	l.names = append(l.names, name)
+	l.vars = append(l.vars, s.vars[name])
+}
+
+func (l *locals) restore(s *state) {
+	for i, name := range l.names {
+		if v := l.vars[i]; v.isList || len(v.vals) > 0 {
+			s.vars[name] = v
+		} else {
+			delete(s.vars, name)
+		}
+	}
 }

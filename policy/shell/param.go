@@ -189,8 +189,32 @@ func (w *walker) lookup(name string, index syntax.ArithmExpr) (Word, bool) {
 	return v.list[i], true
 }
 
-// arithm walks the substitutions of an arithmetic expression.
-func (w *walker) arithm(x syntax.ArithmExpr) { w.substs(x) }
+// arithm walks the substitutions of an arithmetic expression; the variables
+// that it sets are not known any more.
+func (w *walker) arithm(x syntax.ArithmExpr) {
+	w.substs(x)
+	if len(w.st.vars) == 0 {
+		return
+	}
+	forget := func(x syntax.ArithmExpr) {
+		if name := indexWord(x); w.st.vars[name].vals != nil {
+			w.st.set(name, unknown("$"+name))
+		}
+	}
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryArithm:
+			if op := n.Op.String(); strings.HasSuffix(op, "=") && !hasFlag("== != <= >=", op) {
+				forget(n.X)
+			}
+		case *syntax.UnaryArithm:
+			if n.Op == syntax.Inc || n.Op == syntax.Dec {
+				forget(n.X)
+			}
+		}
+		return true
+	})
+}
 
 // calc evaluates an arithmetic expression over known values.
 func (w *walker) calc(x syntax.ArithmExpr) (string, bool) {

@@ -13,8 +13,8 @@ import (
 func (w *walker) printed(c Command, in input) output {
 	args := c.Argv[1:]
 	switch c.Program() {
-	case "true", ":", "false", "test", "[", "set", "shift", "unset", "alias", "unalias", "read", "mapfile", "export", "sleep", "wait", "mkdir", "touch", "chmod", "rm", "cp", "mv":
-		return silent
+	case "true", ":", "set", "shift", "unset", "alias", "unalias", "export", "cd":
+		return silent // the others may fail, and what follows && then prints nothing
 	case "echo":
 		return echo(args)
 	case "printf":
@@ -22,6 +22,11 @@ func (w *walker) printed(c Command, in input) output {
 		return output{Word: text, known: ok}
 	case "cat":
 		return w.cat(args, in)
+	case "which", "command":
+		// Where a program lies matters less than what it is.
+		if n := len(args); n > 0 && (c.Program() == "which" || args[0].Text == "-v") && !args[n-1].Dynamic {
+			return output{Word: Word{Text: args[n-1].Text + "\n"}, known: true}
+		}
 	case "tee":
 		return fromInput(in)
 	case "base64", "gbase64":

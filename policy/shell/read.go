@@ -12,6 +12,7 @@ const (
 	defaultMaxBytes = 1 << 20
 	defaultMaxDepth = 16
 	maxCommands     = 20000    // commands kept
+	maxTraps        = 1000     // trap handlers
 	maxWrappers     = 32       // wrappers in front of one command
 	maxSteps        = 100000   // statements walked, loops and calls unrolled
 	maxPayload      = 4 << 20  // bytes of payloads read, all together
@@ -26,6 +27,8 @@ type reader struct {
 	line    Line
 	seen    map[string]int // key of a command to its index in line.Commands
 	said    map[string]bool
+	texts   map[Text]bool
+	traps   []trap
 	funcs   []*function
 	aliases []*alias
 	buf     []byte
@@ -33,6 +36,13 @@ type reader struct {
 	braced  int // words that brace expansion gave
 	payload int
 	dry     bool // something in the line needs running to be resolved
+}
+
+// trap is a trap handler: it runs last, when everything is defined.
+type trap struct {
+	w    walker
+	c    Command
+	code int // index of the handler in the words
 }
 
 // Read reads a command line into the simple commands it would run. It never
@@ -57,6 +67,10 @@ func Read(line string, o Options) Line {
 func (r *reader) read(line string) {
 	w := &walker{r: r, st: &state{}}
 	w.text(line, input{}, Runs)
+	for i := 0; i < len(r.traps) && i < maxTraps; i++ {
+		t := r.traps[i]
+		t.w.codeOf(t.c, t.c.Argv[t.code], "trap", t.w.st, input{})
+	}
 	r.leftovers(w)
 	r.dryRun(line)
 }
@@ -103,11 +117,25 @@ func (r *reader) opaque(why string) {
 	}
 }
 
+// text keeps a span of data, once.
+func (r *reader) text(t Text) {
+	if r.texts == nil {
+		r.texts = map[Text]bool{}
+	}
+	if !r.texts[t] {
+		r.texts[t] = true
+		r.line.Texts = append(r.line.Texts, t)
+	}
+}
+
 // step counts one unit of work and says whether there is room for unrolling:
 // without it loops and calls are walked once.
 func (r *reader) step() bool {
-	r.steps++
-	return r.steps < maxSteps
+	if r.steps++; r.steps < maxSteps {
+		return true
+	}
+	r.opaque("too many steps")
+	return false
 }
 
 // add keeps a command unless the same one is there already.

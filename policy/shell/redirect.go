@@ -115,7 +115,7 @@ func (w *walker) data(s *syntax.Stmt, text string) {
 			}
 		}
 	}
-	w.r.line.Texts = append(w.r.line.Texts, Text{Kind: TextHeredoc, Body: text})
+	w.r.text(Text{Kind: TextHeredoc, Body: text})
 }
 
 // redirected is what is left of a command's output after its redirections; a

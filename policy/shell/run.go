@@ -6,9 +6,23 @@ import (
 	"strings"
 )
 
-// run takes a command apart: a function of the line, a builtin that changes
-// what follows, a wrapper, or a plain command that is kept.
+// run takes a command apart: a function of the line, or what dispatch does.
 func (w *walker) run(c Command, in input) output {
+	name := c.Program()
+	if fns := w.st.funcs[name]; len(fns) > 0 && c.Argv[0].Text == name && isKnownName(c.Argv[0]) {
+		out := w.callAll(fns, c, in)
+		if !slices.Contains(fns, nil) {
+			return out
+		}
+		w.dispatch(c, in)
+		return output{}
+	}
+	return w.dispatch(c, in)
+}
+
+// dispatch takes a command apart that is no function: a builtin that changes
+// what follows, a wrapper, or a plain command that is kept.
+func (w *walker) dispatch(c Command, in input) output {
 	if w.r.step(); len(c.Wrappers) > maxWrappers {
 		c.Opaque = "too many wrappers"
 		w.r.opaque(c.Opaque)
@@ -16,14 +30,11 @@ func (w *walker) run(c Command, in input) output {
 		return output{}
 	}
 	name := c.Program()
-	if fns := w.st.funcs[name]; len(fns) > 0 && c.Argv[0].Text == name && !c.Argv[0].Dynamic {
-		return w.callAll(fns, c, in)
-	}
-	if h := handlerOf(name); h != nil && !c.Argv[0].Dynamic {
+	if h := handlerOf(name); h != nil && isKnownName(c.Argv[0]) {
 		if out, done := h(w, c, in); done {
 			return out
 		}
-	} else if wr, ok := wrapperOf(name, c.Argv); ok && !c.Argv[0].Dynamic {
+	} else if wr, ok := wrapperOf(name, c.Argv); ok && isKnownName(c.Argv[0]) {
 		if out, done := w.unwrap(wr, c, in); done {
 			return out
 		}
@@ -43,7 +54,9 @@ func (w *walker) callAll(fns []*function, c Command, in input) output {
 	args := append([]Word{}, c.Argv[1:]...)
 	var out output
 	for _, fn := range fns {
-		out = inner.call(fn, args, in)
+		if fn != nil {
+			out = inner.call(fn, args, in)
+		}
 	}
 	if len(fns) > 1 {
 		return output{}
@@ -51,14 +64,15 @@ func (w *walker) callAll(fns []*function, c Command, in input) output {
 	return out
 }
 
-// again runs what a wrapper wraps: the same command with other words.
+// again runs what a wrapper wraps: the same command with other words. Programs
+// see no functions of the shell.
 func (w *walker) again(c Command, argv []Word, label string, in input) output {
 	if len(argv) == 0 {
 		return output{}
 	}
 	c.Argv = argv
 	c.Wrappers = append(slices.Clone(c.Wrappers), label)
-	return w.run(c, in)
+	return w.dispatch(c, in)
 }
 
 // script reads a script that the command names, when its text is known.
@@ -106,9 +120,14 @@ func (w *walker) payloadOf(c Command, code Word, label string, st *state, in inp
 	inner := *w
 	inner.f.redirs = slices.Concat(w.f.redirs, c.Redirects)
 	inner.f.wrappers = slices.Concat(w.f.wrappers, c.Wrappers)
-	for _, a := range c.Env {
-		st.set(a.Name, a.Value)
-		st.export(a.Name)
+	if st == w.st { // eval and source: the assignments hold for this code only
+		inner.f.env = slices.Concat(w.f.env, c.Env)
+	} else {
+		for _, a := range slices.Concat(w.f.env, c.Env) {
+			st.set(a.Name, a.Value)
+			st.export(a.Name, true)
+		}
+		inner.f.env = nil
 	}
 	return inner.payload(code, label, st, in)
 }

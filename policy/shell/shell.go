@@ -55,7 +55,7 @@ type Input struct {
 
 // Redirect is one redirection of a command; heredocs are in Stdin instead.
 type Redirect struct {
-	Op     string // ">", ">>", "<", "&>", ">|", "<>", ...
+	Op     string // ">", ">>", "<", "&>", ">|", "<>", ...; with the descriptor in front when it is not the usual one: "2>", "3<>"
 	Target Word
 }
 

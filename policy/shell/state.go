@@ -48,7 +48,8 @@ type state struct {
 	hasParams bool
 	allexport bool
 	dir       string
-	name      Word // $0
+	name      Word    // $0
+	locals    *locals // of the function that is being walked
 }
 
 // empty says whether nothing but the directory is known.
@@ -94,9 +95,9 @@ func (s *state) setList(name string, list []Word) {
 	s.vars[name] = variable{list: list, isList: true}
 }
 
-func (s *state) export(name string) {
+func (s *state) export(name string, on bool) {
 	if v, ok := s.vars[name]; ok {
-		v.exported = true
+		v.exported = on
 		s.vars[name] = v
 	}
 }
@@ -105,8 +106,13 @@ func (s *state) export(name string) {
 func (s *state) env() []Assign {
 	var out []Assign
 	for _, name := range slices.Sorted(maps.Keys(s.vars)) {
-		if v := s.vars[name]; v.exported && len(v.vals) > 0 {
+		v := s.vars[name]
+		switch {
+		case !v.exported || len(v.vals) == 0:
+		case len(v.vals) == 1:
 			out = append(out, Assign{Name: name, Value: v.vals[0]})
+		default: // set in one branch and not in another
+			out = append(out, Assign{Name: name, Value: unknown("$" + name)})
 		}
 	}
 	return out
@@ -129,16 +135,7 @@ func (s *state) join(b *state) {
 			s.vars[name] = joinVar(va, variable{vals: []Word{unknown("$" + name)}})
 		}
 	}
-	for name, fns := range b.funcs {
-		if s.funcs == nil {
-			s.funcs = map[string][]*function{}
-		}
-		for _, fn := range fns {
-			if have := s.funcs[name]; !slices.Contains(have, fn) && len(have) < maxAlternatives {
-				s.funcs[name] = append(slices.Clone(have), fn)
-			}
-		}
-	}
+	s.joinFuncs(b)
 	s.aliases = union(s.aliases, b.aliases)
 	s.gitAlias = union(s.gitAlias, b.gitAlias)
 	s.files = union(s.files, b.files)
@@ -147,6 +144,31 @@ func (s *state) join(b *state) {
 	}
 	if !s.hasParams {
 		s.params, s.hasParams = b.params, b.hasParams
+	}
+}
+
+// joinFuncs joins the functions; nil among those of a name says that it may
+// not be a function at all.
+func (s *state) joinFuncs(b *state) {
+	if s.funcs == nil && len(b.funcs) > 0 {
+		s.funcs = map[string][]*function{}
+	}
+	for name, fns := range b.funcs {
+		have := slices.Clone(s.funcs[name])
+		if len(have) == 0 {
+			have = append(have, nil)
+		}
+		for _, fn := range fns {
+			if !slices.Contains(have, fn) {
+				have = append(have, fn)
+			}
+		}
+		s.funcs[name] = have
+	}
+	for name, fns := range s.funcs {
+		if len(b.funcs[name]) == 0 && !slices.Contains(fns, nil) {
+			s.funcs[name] = append(slices.Clone(fns), nil)
+		}
 	}
 }
 
@@ -167,9 +189,14 @@ func joinVar(a, b variable) variable {
 	}
 	vals := slices.Clone(a.vals)
 	for _, v := range b.vals {
-		if !slices.Contains(vals, v) && len(vals) < maxAlternatives {
-			vals = append(vals, v)
+		if slices.Contains(vals, v) {
+			continue
 		}
+		if len(vals) == maxAlternatives {
+			vals[maxAlternatives-1] = unknown("${...}")
+			break
+		}
+		vals = append(vals, v)
 	}
 	return variable{vals: vals, exported: a.exported || b.exported}
 }

@@ -102,7 +102,7 @@ func (w *walker) text(text string, in input, mode Mode) output {
 
 func (w *walker) comments(list []syntax.Comment) {
 	for _, c := range list {
-		w.r.line.Texts = append(w.r.line.Texts, Text{Kind: TextComment, Body: c.Text})
+		w.r.text(Text{Kind: TextComment, Body: c.Text})
 	}
 }
 

@@ -228,8 +228,9 @@ func isList(p syntax.WordPart) bool {
 func (w *walker) part(p syntax.WordPart) Word {
 	switch p := p.(type) {
 	case *syntax.ArithmExp:
+		v, ok := w.calc(p.X)
 		w.arithm(p.X)
-		if v, ok := w.calc(p.X); ok {
+		if ok {
 			return Word{Text: v}
 		}
 		w.r.dry = w.r.dry || len(w.st.vars) > 0

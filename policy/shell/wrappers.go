@@ -34,8 +34,12 @@ func systemWrapper(name string) []wrapper {
 		return one(wrapper{code: "-c", skip: 1, join: true})
 	case "env", "genv":
 		return one(wrapper{assign: true, value: "-u -C -a -P --unset --chdir --argv0"})
-	case "builtin", "nohup", "gnohup", "chronic", "unbuffer", "winpty", "catchsegv", "fakeroot-ng", "dbus-run-session", "systemd-cat", "eatmydata", "rtk":
-		return one(wrapper{value: "-t -p --identifier --priority --config-file --dbus-daemon"})
+	case "builtin", "nohup", "gnohup", "chronic", "unbuffer", "winpty", "catchsegv", "dbus-run-session", "eatmydata", "rtk", "noglob", "nocorrect":
+		return one(wrapper{})
+	case "systemd-cat":
+		return one(wrapper{value: "-t -p --identifier --priority --stderr-priority --level-prefix"})
+	case "repeat": // zsh
+		return one(wrapper{skip: 1})
 	case "nice", "gnice":
 		return one(wrapper{value: "-n --adjustment"})
 	case "setsid":
@@ -71,7 +75,7 @@ func systemWrapper(name string) []wrapper {
 	case "perf":
 		return one(wrapper{sub: "stat|record|trace", value: "-e -o -F -c -C -r -p -t --event --output --freq"})
 	case "fakeroot":
-		return one(wrapper{value: "-l -s -i -b --lib --faked"})
+		return one(wrapper{value: "-l -f -s -i -b --lib --faked"})
 	case "faketime":
 		return one(wrapper{skip: 1})
 	case "unshare":
@@ -85,7 +89,7 @@ func systemWrapper(name string) []wrapper {
 	case "caffeinate":
 		return one(wrapper{value: "-t -w"})
 	case "arch":
-		return one(wrapper{value: "-d -e"})
+		return one(wrapper{assign: true})
 	}
 	return moreSystemWrapper(name)
 }
@@ -107,7 +111,7 @@ func moreSystemWrapper(name string) []wrapper {
 		return one(wrapper{value: "-e -f -n -p -s -w --error-file --auth-file --server-num --xauth-protocol --server-args --wait"})
 	case "rlwrap":
 		return one(wrapper{value: "-a -b -C -D -f -g -H -l -m -M -O -p -P -q -s -S -t -w -z"})
-	case "ts", "tsp":
+	case "tsp":
 		return one(wrapper{value: "-L -D -N -S -s -i -o -c -p -t -k -r -w -u -U"})
 	case "gosu", "su-exec", "setuidgid", "s6-setuidgid", "envdir", "chpst":
 		return one(wrapper{skip: 1, value: "-u -U -e -b -d -o -m -p -f -c -r -t"})
@@ -193,7 +197,7 @@ func toolWrapper(name string) []wrapper {
 	return secretWrapper(name)
 }
 
-const uvValues = "-p -w -m --python --with --with-editable --with-requirements --from --package --project --directory --env-file --extra --group --only-group --no-group --index --default-index --index-url --extra-index-url --find-links --refresh-package --config-file --cache-dir --color --link-mode --resolution --prerelease -f -i -P -C"
+const uvValues = "-p -w --python --with --with-editable --with-requirements --from --package --project --directory --env-file --extra --group --only-group --no-group --index --default-index --index-url --extra-index-url --find-links --refresh-package --config-file --cache-dir --color --link-mode --resolution --prerelease -f -i -P -C"
 
 // secretWrapper holds the tools that put secrets into a command's environment.
 func secretWrapper(name string) []wrapper {
@@ -234,7 +238,7 @@ func secretWrapper(name string) []wrapper {
 // remoteWrapper holds what runs a command elsewhere: the tool itself stays a
 // command, since it reaches there.
 func remoteWrapper(name string) []wrapper {
-	const container = "-e -u -w -l -c --env --env-file --user --workdir --detach-keys --index"
+	const container = "-e -u -w --env --env-file --user --workdir --detach-keys --index"
 	switch name {
 	case "kubectl", "oc", "k", "microk8s.kubectl", "k3s.kubectl":
 		return one(wrapper{sub: "exec|debug|run", dash: true, keep: true, where: "kubectl:", value: "-c -n -s -f --container --namespace --context --cluster --kubeconfig --server --user --as --token --request-timeout --pod-running-timeout --filename --image"})
