@@ -27,8 +27,14 @@ func languageOf(prog string) string {
 	case "rscript", "lua", "julia", "groovy", "osascript", "tclsh", "pwsh", "powershell":
 		return p
 	}
-	if prog == "." {
+	switch low := strings.ToLower(strings.Trim(prog, "${}")); {
+	case prog == ".":
 		return "shell"
+	case !strings.HasPrefix(prog, "$"):
+	case low == "py" || strings.HasPrefix(low, "python"):
+		return "python"
+	case strings.HasPrefix(low, "node"):
+		return "javascript"
 	}
 	return ""
 }
@@ -123,6 +129,10 @@ func readInline(lang, prog string, argv []shell.Word) inline {
 			if v, ok := next(); ok {
 				in.code = append(in.code, v)
 			}
+		case lang == "shell" && len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.Contains(s, "n"):
+			return inline{} // a syntax check runs nothing
+		case lang == "javascript" && (s == "--check" || s == "-c" && prog == "node"):
+			return inline{}
 		case lang == "python" && s == "-m":
 			in.module = argv[i+1:]
 			return in
@@ -192,10 +202,41 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	for _, code := range in.code {
 		hits = append(hits, r.program(lang, code)...)
 	}
+	if h, ok := r.unseen(lang, in, c); ok {
+		hits = append(hits, h)
+	}
 	if in.script != "" && len(c.Files) == 0 && lang != "awk" && r.set.table().riskyScript(in.script) {
 		hits = append(hits, opaqueHit("opaque-script", commandText(c), "A script that is not looked into is named like one that reaches outside."))
 	}
 	return hits
+}
+
+// unseen judges an interpreter whose program comes out of another command.
+func (r *reading) unseen(lang string, in inline, c *shell.Command) (Hit, bool) {
+	switch {
+	case lang == "awk" || lang == "shell" || len(in.code) > 0 || len(c.Files) > 0:
+		return Hit{}, false
+	case strings.HasPrefix(in.script, "<("), unknownWord(shell.Word{Text: in.script, Dynamic: true}) && strings.HasPrefix(in.script, "$("):
+	case in.script == "" && c.Stdin.Kind == shell.InputPipe && !c.Stdin.Known && len(c.Argv) == 1+dashes(c.Argv):
+		f := strings.Fields(c.Stdin.From)
+		if len(f) == 2 && f[0] == "cat" && !r.set.table().riskyScript(f[1]) {
+			return Hit{}, false
+		}
+	default:
+		return Hit{}, false
+	}
+	return opaqueHit("opaque-payload", commandText(c), "It runs a program that another command prints."), true
+}
+
+// dashes counts the words that are "-" or options without a value.
+func dashes(argv []shell.Word) int {
+	n := 0
+	for _, w := range argv[1:] {
+		if w.Text == "-" || w.Text == "-u" || w.Text == "-s" || w.Text == "-B" {
+			n++
+		}
+	}
+	return n
 }
 
 // module classifies python -m MODULE as the program of that name.
@@ -238,7 +279,7 @@ func (r *reading) program(lang, text string) []Hit {
 			continue
 		}
 		for _, k := range calls {
-			if !matchAny(rule.Calls, k.name) {
+			if rule.Runs && quietCall(k.name) || !matchAny(rule.Calls, k.name) && !matchAny(rule.Calls, src.fullName(k.name)) {
 				continue
 			}
 			if rule.Runs {
@@ -253,8 +294,11 @@ func (r *reading) program(lang, text string) []Hit {
 			hits = append(hits, r.line(l.text)...)
 		}
 	}
-	if lang == "awk" {
+	switch lang {
+	case "awk":
 		hits = append(hits, r.awkPipes(src)...)
+	case "osascript":
+		hits = append(hits, r.appleScript(src)...)
 	}
 	return hits
 }
@@ -372,7 +416,18 @@ func (r *reading) runs(s *source, k call) []Hit {
 	if strings.ContainsAny(strings.TrimSpace(lits[0]), " \t\n;|&") {
 		return r.line(lits[0])
 	}
+	if len(lits) > 1 && lits[0] == lits[1] {
+		lits = lits[1:] // execvp("git", ["git", ...])
+	}
 	return r.line(quoteWords(lits))
+}
+
+// quietCall: a call that is known to do nothing with its strings but look at
+// them or print them.
+func quietCall(name string) bool {
+	return matchAny([]string{"console.*", "require", "import", "JSON.*", "*.log", "*.write*", "*.includes", "*.indexOf", "*.startsWith",
+		"*.endsWith", "*.replace*", "*.test", "*.match*", "*.split", "*.join", "*.push", "describe", "it", "test", "expect", "assert*",
+		"print", "*.readFileSync", "*.error", "*.warn", "*.toBe", "*.toEqual", "*.equal*", "*.set", "*.get", "*.add", "*.append*", "Error", "String"}, name)
 }
 
 // arguments lists the strings of a call, without those of named arguments.

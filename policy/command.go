@@ -19,7 +19,8 @@ const (
 type reading struct {
 	set     *Set
 	cwd     string
-	left    int // payloads that may still be read
+	left    int             // payloads that may still be read
+	unread  map[string]bool // why parts of the line could not be parsed
 	depth   int
 	aliases map[string]string // git aliases that the line defined
 	remotes map[string]string // git remotes that the line named
@@ -39,6 +40,12 @@ func (r *reading) line(text string) []Hit {
 	r.depth++
 	defer func() { r.depth-- }()
 	l := shell.Read(text, shell.Options{})
+	for _, why := range l.Opaque {
+		if r.unread == nil {
+			r.unread = map[string]bool{}
+		}
+		r.unread[why] = true
+	}
 	var hits []Hit
 	for i := range l.Commands {
 		hits = append(hits, r.command(&l.Commands[i])...)
@@ -50,7 +57,7 @@ func (r *reading) line(text string) []Hit {
 		hits = append(hits, r.set.mentions(t.Body)...)
 	}
 	if len(l.Opaque) > 0 {
-		hits = append(hits, r.unread(text, l.Opaque[0], hits)...)
+		hits = append(hits, r.unparsed(text, l.Opaque[0], hits)...)
 	}
 	return append(hits, r.set.strays(text, l.Commands, hits)...)
 }
@@ -97,18 +104,24 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	add(r.surroundings(c)...)
 	prog := c.Program()
 	switch {
-	case c.Opaque != "":
-		add(opaqueHit("opaque-payload", commandText(c), c.Opaque))
-	case unknownWord(c.Argv[0]):
+	case unknownProgramWord(c.Argv[0]):
 		add(r.dynamicProgram(c)...)
+	case c.Opaque != "" && !r.unread[c.Opaque]:
+		add(r.opaquePayload(c)...)
 	}
 	if t := r.tool(prog); t != nil {
 		add(r.toolCall(t, c)...)
-	} else if !unknownWord(c.Argv[0]) {
+	} else if !unknownProgramWord(c.Argv[0]) {
 		add(r.unknownProgram(prog, c)...)
 	}
 	add(r.code(prog, c)...)
+	add(r.editor(prog, c)...)
 	add(r.userPatterns(c)...)
+	if r.unread[c.Opaque] {
+		for i := range hits {
+			hits[i].Opaque = true
+		}
+	}
 	if top(hits) < External {
 		add(r.data(prog, c)...)
 	}
@@ -162,17 +175,21 @@ func remoteHit(c *shell.Command) (Hit, bool) {
 	return Hit{Rule: "remote-command", Tier: External, Why: "The command runs on another machine."}, true
 }
 
+// unknownProgramWord: not even the base name of the program is known.
+func unknownProgramWord(w shell.Word) bool {
+	return unknownWord(w) && unknownWord(shell.Word{Text: baseOf(withoutSubstitutions(w.Text)), Dynamic: true})
+}
+
 // dynamicProgram judges a command whose program is not known: alone, or with
 // a verb that reaches outside, it is external.
 func (r *reading) dynamicProgram(c *shell.Command) []Hit {
 	t := r.set.table()
 	why := "The program is not known before the line runs."
-	if len(c.Argv) == 1 || c.Argv[0].Subst {
-		if s := c.Argv[0]; !s.Subst || !locatesProgram(s.Text) {
-			if len(c.Argv) == 1 || s.Subst {
-				return []Hit{opaqueHit("dynamic-program", commandText(c), why)}
-			}
-		}
+	switch prog := c.Argv[0]; {
+	case prog.Subst && t.printsEnvironment(prog.Text):
+		return nil
+	case prog.Subst && !locatesProgram(prog.Text), !prog.Subst && len(c.Argv) == 1:
+		return []Hit{opaqueHit("dynamic-program", commandText(c), why)}
 	}
 	for _, w := range c.Argv[1:] {
 		if t.verbs[w.Text] {
@@ -183,6 +200,49 @@ func (r *reading) dynamicProgram(c *shell.Command) []Hit {
 		}
 	}
 	return nil
+}
+
+// opaquePayload judges a command that runs what cannot be seen. What a
+// well-known tool prints to set up a shell is no such thing, and a file that
+// is only handed on is judged by its name.
+func (r *reading) opaquePayload(c *shell.Command) []Hit {
+	t := r.set.table()
+	for _, w := range c.Argv[1:] {
+		if w.Subst && t.printsEnvironment(w.Text) {
+			return nil
+		}
+	}
+	f := strings.Fields(c.Stdin.From)
+	switch {
+	case c.Stdin.Kind == shell.InputFile && len(f) == 1 && !strings.HasPrefix(f[0], "/dev/"),
+		c.Stdin.Kind == shell.InputPipe && len(f) == 2 && f[0] == "cat" && !strings.HasPrefix(f[1], "-"):
+		if !t.riskyScript(f[len(f)-1]) {
+			return nil
+		}
+	}
+	return []Hit{opaqueHit("opaque-payload", commandText(c), "It "+c.Opaque+".")}
+}
+
+// printsEnvironment: the substitution is one of those that set up a shell,
+// eval "$(ssh-agent -s)" and its kin.
+func (t *tables) printsEnvironment(text string) bool {
+	if body, ok := strings.CutPrefix(text, "<("); ok {
+		text = "$(" + body
+	}
+	bodies, ok := substitutions(text)
+	if !ok || len(bodies) != 1 || strings.ContainsAny(bodies[0], "|;&<>$`") {
+		return false
+	}
+	f := strings.Fields(bodies[0])
+	if len(f) == 0 || !t.envPrinters[strings.Trim(baseOf(f[0]), `"'`)] {
+		return false
+	}
+	for _, w := range f[1:] {
+		if t.envVerbs[w] {
+			return true
+		}
+	}
+	return len(f) == 1
 }
 
 // locatesProgram: the substitution only finds where a program lies.
@@ -257,6 +317,9 @@ func (r *reading) payloads(a *args, c *shell.Command) []Hit {
 			}
 		}
 		n := len(strings.Fields(sub.Path))
+		if sub.Path == "*" {
+			n = 0
+		}
 		if sub.Run == "" || len(a.words) <= n {
 			continue
 		}

@@ -36,6 +36,7 @@ func codeRules(patterns []string) []RuleInfo {
 		{ID: "opaque-depth", Tier: External, Why: "Payloads inside payloads go deeper than is looked at."},
 		{ID: "dynamic-program", Tier: External, Why: "The program is not known before the line runs."},
 		{ID: "remote-command", Tier: External, Why: "The command runs on another machine."},
+		{ID: "applescript-send", Tier: External, Why: "AppleScript tells a mail, chat or calendar program to act."},
 		{ID: "net-redirect", Tier: External, Why: "The shell itself opens a network connection."},
 		{ID: "unread-text", Tier: External, Why: "Part of a line could not be read, and its text names what reaches outside."},
 		{ID: "unread-input", Tier: External, Why: "The input of a call could not be read."},

@@ -154,6 +154,28 @@ func isIdent(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
+// fullName is a name of a Python text with the alias of an import in front of
+// it undone: s.run is subprocess.run after import subprocess as s.
+func (s *source) fullName(name string) string {
+	if s.lang != "python" {
+		return name
+	}
+	first, rest, _ := strings.Cut(name, ".")
+	if first == "" || !strings.Contains(s.code, " as "+first) {
+		return name
+	}
+	f := strings.FieldsFunc(s.code, func(r rune) bool { return r == ' ' || r == '\n' || r == ';' || r == ',' || r == '(' || r == ')' })
+	for i := 1; i+1 < len(f); i++ {
+		if f[i] == "as" && f[i+1] == first {
+			if rest == "" {
+				return f[i-1]
+			}
+			return f[i-1] + "." + rest
+		}
+	}
+	return name
+}
+
 // call is one call in a program text: its dotted name and where its arguments
 // stand.
 type call struct {

@@ -114,10 +114,12 @@ type tablesDef struct {
 	SQLWrites   []string `toml:"sql_writes"`
 	MongoWrites []string `toml:"mongo_writes"`
 	RedisReads  []string `toml:"redis_reads"`
-	LocalTools  []string `toml:"local_tools"` // client tools that are local
-	NetTools    []string `toml:"net_tools"`   // client tools that read the network
-	ShellTools  []string `toml:"shell_tools"` // tools whose command, cmd, code, script or args is a command line
-	WordTools   []string `toml:"word_tools"`  // tools whose input is words
+	EnvPrinters []string `toml:"env_printers"` // programs that print set-up for a shell
+	EnvVerbs    []string `toml:"env_verbs"`    // with one of these words
+	LocalTools  []string `toml:"local_tools"`  // client tools that are local
+	NetTools    []string `toml:"net_tools"`    // client tools that read the network
+	ShellTools  []string `toml:"shell_tools"`  // tools whose command, cmd, code, script or args is a command line
+	WordTools   []string `toml:"word_tools"`   // tools whose input is words
 }
 
 // decodePack reads a pack strictly; its errors name the file, the line and,

@@ -214,6 +214,11 @@ func shapePredicate(name string) predicate {
 			}
 			return len(a.words) > 1 && !a.has("--remote") && (a.words[1].Text == "migrations" || a.words[1].Text == "import")
 		}
+	case "d1-select":
+		return func(a *args, _ []shell.Word) bool {
+			v, ok := a.last("--command")
+			return ok && !a.has("--file") && !a.tool.set.table().writes(v.Text)
+		}
 	case "idle-probe":
 		return func(a *args, rest []shell.Word) bool { return a.tool.is("telnet") && !hasInput(a, rest) }
 	case "openssl-quiet":

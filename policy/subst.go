@@ -10,9 +10,8 @@ var harmlessSources = []string{
 	"echo", "printf", "basename", "dirname", "gcloud", "aws", "kubectl", "minikube", "docker", "whoami-url", "urlencode",
 }
 
-// sourcesOnly are those that may also stand first in a pipe of a harmless
-// substitution; the others are filters, and as the first program they read a
-// file.
+// firstSources are those of them that may stand first in a pipe; the others
+// are filters, and as the first program they read a file.
 var firstSources = []string{
 	"uname", "arch", "date", "dpkg", "lsb_release", "rustc", "getconf", "nproc", "seq", "sw_vers", "curl", "wget", "go",
 	"gh", "rpm", "kubectl", "minikube", "gcloud", "aws", "docker",
@@ -93,4 +92,17 @@ func substitutions(s string) (bodies []string, ok bool) {
 		}
 	}
 	return bodies, true
+}
+
+// withoutSubstitutions is a source text with its substitutions cut out: what
+// stands in them is judged on its own.
+func withoutSubstitutions(s string) string {
+	bodies, ok := substitutions(s)
+	if !ok {
+		return s
+	}
+	for _, b := range bodies {
+		s = strings.Replace(strings.Replace(s, "$("+b+")", "$", 1), "`"+b+"`", "$", 1)
+	}
+	return s
 }

@@ -41,10 +41,16 @@ func lineAround(text string, start, end int) string {
 func (r *reading) data(prog string, c *shell.Command) []Hit {
 	var hits []Hit
 	for _, w := range c.Argv {
-		hits = append(hits, r.set.mentions(w.Text)...)
+		text := w.Text
+		if w.Subst {
+			text = withoutSubstitutions(text)
+		}
+		hits = append(hits, r.set.mentions(text)...)
 	}
 	for _, e := range c.Env {
-		hits = append(hits, r.set.mentions(e.Value.Text)...)
+		if !e.Value.Subst {
+			hits = append(hits, r.set.mentions(e.Value.Text)...)
+		}
 	}
 	if prog == "echo" || prog == "printf" || prog == "print" {
 		hits = append(hits, r.set.mentions(joinWords(c.Argv[1:]))...)
@@ -96,9 +102,9 @@ func anyMention(hits []Hit) bool {
 	return false
 }
 
-// unread judges a line of which a part could not be read: what its text names
+// unparsed judges a line of which a part could not be read: what its text names
 // might run.
-func (r *reading) unread(text, why string, hits []Hit) []Hit {
+func (r *reading) unparsed(text, why string, hits []Hit) []Hit {
 	if top(hits) == External {
 		return []Hit{{Rule: "unread-text", Tier: External, Opaque: true, Why: "Part of the line could not be read: " + why, Text: text}}
 	}

@@ -1,0 +1,73 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// editor classifies the commands that an editor is told to run: :!cmd in vi
+// and its kin, the e command of GNU sed.
+func (r *reading) editor(prog string, c *shell.Command) []Hit {
+	switch prog {
+	case "vim", "vi", "nvim", "ex", "view", "gvim", "emacs":
+		return r.exCommands(c)
+	case "sed", "gsed":
+		return r.sedCommands(c)
+	}
+	return nil
+}
+
+func (r *reading) exCommands(c *shell.Command) []Hit {
+	var hits []Hit
+	for _, w := range c.Argv[1:] {
+		for _, line := range strings.Split(w.Text, "|") {
+			s := strings.TrimLeft(line, "+: ")
+			for _, p := range []string{"!", "silent !", "silent! !", "r !", "read !", "%!", "w !", "terminal ", "term "} {
+				if cmd, ok := strings.CutPrefix(s, p); ok {
+					hits = append(hits, r.line(cmd)...)
+				}
+			}
+			if i := strings.Index(s, "system("); i >= 0 {
+				hits = append(hits, r.program("awk", s[i:])...)
+			}
+		}
+	}
+	return hits
+}
+
+// sedCommands looks for [address]e command in the scripts of sed.
+func (r *reading) sedCommands(c *shell.Command) []Hit {
+	var hits []Hit
+	for _, w := range c.Argv[1:] {
+		for _, s := range strings.FieldsFunc(w.Text, func(r rune) bool { return r == ';' || r == '\n' || r == '{' || r == '}' }) {
+			s = strings.TrimLeft(s, " 0123456789,$!")
+			if cmd, ok := strings.CutPrefix(s, "e "); ok {
+				hits = append(hits, r.line(cmd)...)
+			}
+		}
+	}
+	return hits
+}
+
+// appleScript classifies what AppleScript makes a shell run, and what it tells
+// a mail or chat program to send.
+func (r *reading) appleScript(s *source) []Hit {
+	var hits []Hit
+	low := strings.ToLower(s.code)
+	for _, l := range s.lits {
+		if strings.HasSuffix(strings.TrimRight(low[:l.start], " "), "do shell script") {
+			hits = append(hits, r.line(l.text)...)
+		}
+		switch l.text {
+		case "Mail", "Messages", "Microsoft Outlook", "Slack", "Telegram", "WhatsApp", "Calendar", "Reminders", "Discord":
+			for _, verb := range []string{"send", "make new", "keystroke"} {
+				if strings.Contains(low, verb) {
+					hits = append(hits, Hit{Rule: "applescript-send", Tier: External, Why: "AppleScript tells a mail, chat or calendar program to act.", Text: s.text})
+					break
+				}
+			}
+		}
+	}
+	return hits
+}
