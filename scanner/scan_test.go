@@ -242,7 +242,9 @@ func TestScan(t *testing.T) {
 		{"a push by a subagent", bash("a", "git push") + pushNotice + ok("a", ""), Options{}, []string{`1 executed/ok Bash#a git-push "git push"`}},
 		{"a push whose end is not seen", bash("a", "git push") + pushNotice, Options{}, []string{`1 executed/unknown Bash#a git-push "git push"`}},
 		{"a commit is no push", `{"type":"system","subtype":"vcs_state_changed","kind":"commit"}`, Options{}, nil},
-		{"a publication", `{"type":"system","subtype":"code_change_published","url":"https://e.example/pull/1"}`, Options{}, []string{`1 executed/ok client-vcs-push "published  https://e.example/pull/1"`}},
+		{"a publication", `{"type":"system","subtype":"code_change_published","url":"https://e.example/pull/1"}`, Options{}, []string{`1 executed/ok client-vcs-push "published https://e.example/pull/1"`}},
+		{"a publication told twice", strings.Repeat(`{"type":"system","subtype":"code_change_published","action":"created","url":"https://e.example/pull/1"}`+"\n", 2), Options{}, []string{`1 executed/ok client-vcs-push "published created https://e.example/pull/1"`}},
+		{"a notice that comes late", bash("a", "git push") + pushed("a") + pushNotice + pushNotice, Options{}, []string{`1 executed/ok Bash#a git-push "git push"`, `4 executed/ok client-vcs-push "push main"`}},
 		{"MCP", tool("m", "mcp__slack__post_message", `{"text":"hi"}`) + ok("m", ""), Options{}, []string{`1 executed/ok mcp__slack__post_message#m mcp-write "mcp__slack__post_message {\"text\":\"hi\"}"`}},
 		{"BOM and CRLF", "\ufeff" + strings.ReplaceAll(bash("a", "git push")+ok("a", ""), "\n", "\r\n"), Options{}, []string{`1 executed/ok Bash#a git-push "git push"`}},
 	}

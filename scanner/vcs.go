@@ -17,6 +17,8 @@ const (
 // A notice that no external call accounts for is a hit.
 type vcs struct {
 	notices []notice
+	credit  map[string]int          // pushes that a call accounts for and whose notice is still to come
+	told    map[transcript.VCS]bool // publications, which are told again and again
 }
 
 type notice struct {
@@ -32,14 +34,37 @@ func (v *vcs) notice(s *scanning, ev transcript.Event) {
 	if k := ev.VCS.Kind; k != transcript.VCSPush && k != transcript.VCSPublished {
 		return
 	}
+	if v.known(*ev.VCS) {
+		return
+	}
 	h := s.hit(ev)
-	h.Excerpt = oneLine(strings.TrimSpace(ev.VCS.Kind + " " + ev.VCS.Branch + " " + ev.VCS.URL))
+	h.Excerpt = oneLine(strings.Join(strings.Fields(ev.VCS.Kind+" "+ev.VCS.Action+" "+ev.VCS.Branch+" "+ev.VCS.URL), " "))
 	e := s.out.put(vcsHit(h), false, true)
 	v.notices = append(v.notices, notice{e, ev.VCS.Kind, ev.Line})
 	if len(v.notices) > maxNotices {
 		s.out.done(v.notices[0].entry)
 		v.notices = v.notices[1:]
 	}
+}
+
+// known says whether a notice needs no hit: its call was accounted for before
+// it came, or it tells of a publication again.
+func (v *vcs) known(n transcript.VCS) bool {
+	if v.credit[n.Kind] > 0 {
+		v.credit[n.Kind]--
+		return true
+	}
+	if n.Kind != transcript.VCSPublished {
+		return false
+	}
+	if v.told[n] {
+		return true
+	}
+	if v.told == nil || len(v.told) >= maxNotices {
+		v.told = map[transcript.VCS]bool{}
+	}
+	v.told[n] = true
+	return false
 }
 
 func vcsHit(h Hit) Hit {
@@ -109,7 +134,12 @@ func (v *vcs) account(s *scanning, r *transcript.Result, since int) {
 	for _, kind := range kinds {
 		if n, ok := v.take(kind, since); ok {
 			s.out.drop(n.entry)
+			continue
 		}
+		if v.credit == nil {
+			v.credit = map[string]int{}
+		}
+		v.credit[kind] = 1
 	}
 }
 

@@ -76,6 +76,16 @@ func TestShapes(t *testing.T) {
 			Stats{Lines: 2},
 		},
 		{
+			"attached request", `{"type":"attachment","attachment":{"type":"prompt_snapshot","systemPrompt":["git push"]}}`,
+			[]string{"1.0 other"},
+			Stats{Lines: 1},
+		},
+		{
+			"progress without a type", `{"type":"progress","data":{"type":"agent_progress","agentId":"a1","message":{"message":{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}}}`,
+			[]string{"1.0 call t1 Bash"},
+			Stats{Lines: 1},
+		},
+		{
 			"call in progress", `{"type":"progress","parentToolUseID":"toolu_p","data":{"type":"agent_progress","agentId":"a1","message":` + callRow + `}}`,
 			[]string{"1.0 call t1 Bash"},
 			Stats{Lines: 1},
@@ -134,6 +144,9 @@ func TestResults(t *testing.T) {
 			"on disk", row("x", `,"permissionDecision":{"decision":"reject","source":"hook","reasonType":"hook"}`),
 			Result{NotRun: true, DeniedBy: "hook"},
 		},
+		{"on disk, kind only", row("PreToolUse:Bash hook error: no", `,"toolDenialKind":"permission-rule"`), Result{NotRun: true, DeniedBy: "hook"}},
+		{"on disk, stopped", row("x", `,"toolDenialKind":"interrupted"`), Result{Interrupted: true}},
+		{"kind only", row("x", `,"tool_result_meta":[{"id":"t1","non_execution_kind":"automode-blocked"}]`), Result{NotRun: true}},
 		{
 			"note of another call", row("x", `,"tool_result_meta":[{"id":"t2","permission_decision":{"decision":"reject","source":"hook"}}]`),
 			Result{},

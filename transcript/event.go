@@ -141,7 +141,7 @@ const (
 )
 
 // VCS is the client's own notice of a version-control change.
-type VCS struct{ Kind, Branch, URL string }
+type VCS struct{ Kind, Branch, URL, Action string }
 
 // Task is a system/task_* record: a subagent or a command in the background.
 type Task struct {

@@ -88,7 +88,7 @@ func (r *row) call() *Call {
 func (r *row) result(record *row, alone bool) *Result {
 	res := &Result{CallID: r.callID, Text: contentText(r.content), IsError: r.isError}
 	known := applyMeta(res, gjson.Parse(record.meta))
-	if alone && !known && record.decision != "" {
+	if alone && !known && record.decision+record.nonExecution != "" {
 		known = true
 		decided(res, gjson.Parse(record.decision), record.nonExecution)
 	}
@@ -167,28 +167,41 @@ func applyMeta(r *Result, meta gjson.Result) bool {
 // A refusal by a person without a decision is what an interrupt leaves too,
 // and then the call may have begun.
 func decided(r *Result, decision gjson.Result, kind string) {
+	verdict := decision.Get("decision").String()
 	switch {
-	case decision.Get("decision").String() == "reject":
+	case verdict == "reject":
 		r.NotRun = true
 		r.DeniedBy = decision.Get("source").String()
-	case kind == "user-rejected":
+	case kind == "user-rejected", kind == "interrupted":
 		r.Interrupted = true
-	case kind != "" && decision.Get("decision").String() != "accept":
+	case kind != "" && verdict != "accept":
 		r.NotRun = true
+		if _, by := refusal(r.Text); by != "" {
+			r.DeniedBy = by
+		}
 	}
 }
 
 // guess judges from the text alone, for clients that add no note.
 func guess(r *Result) {
-	t := strings.TrimSpace(r.Text)
-	switch {
-	case strings.HasPrefix(t, "<tool_use_error>"):
-		r.NotRun = true
-	case strings.HasPrefix(t, "PreToolUse:") && strings.Contains(t, "hook"):
-		r.NotRun, r.DeniedBy = true, "hook"
-	case strings.HasPrefix(t, "Permission to use "), strings.HasPrefix(t, "Claude requested permissions to "):
-		r.NotRun, r.DeniedBy = true, "config"
-	case strings.HasPrefix(t, "The user doesn't want to "):
+	if strings.HasPrefix(strings.TrimSpace(r.Text), "The user doesn't want to ") {
 		r.Interrupted = true
+		return
 	}
+	r.NotRun, r.DeniedBy = refusal(r.Text)
+}
+
+// refusal says whether a text is how the client words that a call was not
+// run, and who denied it.
+func refusal(text string) (refused bool, by string) {
+	text = strings.TrimSpace(text)
+	switch {
+	case strings.HasPrefix(text, "<tool_use_error>"):
+		return true, ""
+	case strings.HasPrefix(text, "PreToolUse:") && strings.Contains(text, "hook"):
+		return true, "hook"
+	case strings.HasPrefix(text, "Permission to use "), strings.HasPrefix(text, "Claude requested permissions to "):
+		return true, "config"
+	}
+	return false, ""
 }

@@ -70,7 +70,7 @@ func (r *row) set(key, value string) {
 		r.synthetic = r.synthetic || value == "true"
 	case "is_error":
 		r.isError = value == "true"
-	case "nonExecutionKind", "non_execution_kind":
+	case "toolDenialKind", "nonExecutionKind", "non_execution_kind":
 		r.nonExecution = text(value)
 	default:
 		r.setPart(key, value)
@@ -129,12 +129,16 @@ func (r *row) isMessage() bool { return r.role != "" && r.content != "" }
 // isRequest says whether a row is the client's copy of its own request: it
 // repeats whole prompts and conversations.
 func isRequest(typ string) bool {
-	return strings.HasPrefix(typ, "api-request") || typ == "prompt_snapshot"
+	return strings.HasPrefix(typ, "api-request") || typ == "prompt_snapshot" || typ == "deferred_tools_record"
+}
+
+func (r *row) isRequest() bool {
+	return isRequest(r.typ) || r.attachment != "" && isRequest(gjson.Get(r.attachment, "type").String())
 }
 
 // identify fills in what a record says about itself.
 func (r *row) identify(ev Event) Event {
-	ev.Request = isRequest(r.typ)
+	ev.Request = r.isRequest()
 	if r.session != "" {
 		ev.SessionID = r.session
 	}
@@ -167,10 +171,10 @@ func (d *lineDecoder) decode(r *row) {
 func (d *lineDecoder) add(ev Event) { d.events = append(d.events, ev) }
 
 func (d *lineDecoder) nested(r *row, base Event, depth int) {
-	if isRequest(r.typ) || depth > maxNested {
+	ev := r.identify(base)
+	if ev.Request || depth > maxNested {
 		return
 	}
-	ev := r.identify(base)
 	switch r.typ {
 	case "assistant", "user":
 		d.message(r, ev)
@@ -187,8 +191,12 @@ func (d *lineDecoder) nested(r *row, base Event, depth int) {
 	case "tool_use", "server_tool_use", "mcp_tool_use", "tool_result", "mcp_tool_result":
 		d.blocks(r, r.raw, ev, "")
 	default:
-		if r.isMessage() {
+		// unknown records are looked into all the same
+		switch {
+		case r.isMessage():
 			d.blocks(r, r.content, ev, r.role)
+		case strings.HasPrefix(r.message, "{"):
+			d.message(r, ev)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (d *lineDecoder) system(r *row, ev Event) {
 		ev.VCS = &VCS{Kind: v.Get("kind").String(), Branch: v.Get("branch").String(), URL: v.Get("url").String()}
 	case "code_change_published":
 		ev.Kind = KindVCS
-		ev.VCS = &VCS{Kind: VCSPublished, Branch: v.Get("branch").String(), URL: first(v, "url", "pr_url").String()}
+		ev.VCS = &VCS{Kind: VCSPublished, Branch: v.Get("branch").String(), URL: first(v, "url", "pr_url").String(), Action: v.Get("action").String()}
 	case "api_retry":
 		ev.Kind = KindRetry
 		ev.Retry = &Retry{
