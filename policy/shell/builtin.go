@@ -48,6 +48,8 @@ func setState(w *walker, c Command, in input) (output, bool) {
 		}
 	case "read":
 		w.read(args, c.Env, in)
+	case "getopts":
+		w.st.doubt()
 	case "mapfile", "readarray":
 		w.readLines(args, in)
 	case "printf":

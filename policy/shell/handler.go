@@ -23,7 +23,7 @@ func handlerOf(name string) handler {
 		return sourceFile
 	case "cd", "pushd", "popd":
 		return changeDir
-	case "set", "shift", "unset", "read", "mapfile", "readarray", "printf", "alias", "unalias", "cp", "mv", "tee":
+	case "set", "shift", "unset", "read", "getopts", "mapfile", "readarray", "printf", "alias", "unalias", "cp", "mv", "tee":
 		return setState
 	case "command", "exec":
 		return commandOrExec
@@ -99,7 +99,12 @@ func evalCode(w *walker, c Command, in input) (output, bool) {
 		return silent, false
 	}
 	w.r.dry = true
-	return w.codeOf(c, joinWords(args), "eval", w.st, in), true
+	code := joinWords(args)
+	out := w.codeOf(c, code, "eval", w.st, in)
+	if code.Dynamic {
+		w.st.doubt()
+	}
+	return out, true
 }
 
 // codeOf reads code that may hold parts that are not known. Where a
@@ -173,6 +178,9 @@ func trapCode(w *walker, c Command, in input) (output, bool) {
 func sourceFile(w *walker, c Command, in input) (output, bool) {
 	if len(c.Argv) < 2 {
 		return output{}, false
+	}
+	if _, ok := w.scriptText(c.Argv[1].Text); !ok {
+		defer w.st.doubt()
 	}
 	return w.runFile(c, c.Argv[1], c.Argv[2:], w.st, in)
 }

@@ -40,9 +40,10 @@ func (w *walker) rounds(body func()) {
 		}
 	}
 	for name, v := range w.st.vars { // it goes on changing: any value
-		if !v.isList && !slices.Equal(v.vals, before.vars[name].vals) && !slices.Contains(v.vals, unknown("$"+name)) {
-			v.vals = append(slices.Clone(v.vals[:min(len(v.vals), maxAlternatives-1)]), unknown("$"+name))
-			w.st.vars[name] = v
+		if !v.isList && !slices.Equal(v.vals, before.vars[name].vals) {
+			one := state{vars: map[string]variable{name: v}}
+			one.doubt()
+			w.st.vars[name] = one.vars[name]
 		}
 	}
 }

@@ -102,6 +102,17 @@ func (s *state) export(name string, on bool) {
 	}
 }
 
+// doubt says that code nobody has seen has run in this shell: every variable
+// may hold something else now.
+func (s *state) doubt() {
+	for name, v := range s.vars {
+		if u := unknown("$" + name); !v.isList && !slices.Contains(v.vals, u) {
+			v.vals = append(slices.Clone(v.vals[:min(len(v.vals), maxAlternatives-1)]), u)
+			s.vars[name] = v
+		}
+	}
+}
+
 // env lists the exported variables in a fixed order.
 func (s *state) env() []Assign {
 	var out []Assign
