@@ -172,7 +172,7 @@ func (w *world) run(script Script, story string, more ...string) run {
 	var out, errOut bytes.Buffer
 	code := Main(w.t.Context(), Invocation{
 		Args: w.args(more...), Script: w.path("script.json"), Stdin: strings.NewReader("Work.\nStory: " + story + "\nTitle: a title\n"),
-		Stdout: &out, Stderr: &errOut, Env: os.Environ(), Dir: w.dir, Now: time.Now,
+		Stdout: &out, Stderr: &errOut, Env: append(os.Environ(), "GORACE=atexit_sleep_ms=0"), Dir: w.dir, Now: time.Now,
 	})
 	return run{exit: code, stdout: out.String(), stderr: errOut.String(), records: parse(w.t, out.String())}
 }
