@@ -154,6 +154,18 @@ func TestRepeatsOfOtherToolsByInput(t *testing.T) {
 	}
 }
 
+// Once the first has run, a blocked one after it is another matter.
+func TestBlockedAfterExecutedIsNoRepeat(t *testing.T) {
+	s := newStore(t)
+	ran := push("t1")
+	mustAdd(t, s, ran)
+	ran.Evidence = policy.Executed
+	mustAdd(t, s, ran)
+	if got, created, err := s.Add(t.Context(), push("t2")); !created || err != nil {
+		t.Errorf("Add = #%d, %v, %v; want an action of its own", got.Number, created, err)
+	}
+}
+
 // The repeat of a blocked call was counted on the first one; when the scan says
 // that this one ran, it is not hidden in there.
 func TestRepeatThatRanGetsItsOwnEntry(t *testing.T) {

@@ -115,13 +115,13 @@ type child struct {
 	err   bytes.Buffer
 }
 
-func startChild(t *testing.T, role string) *child {
+func startChild(t testing.TB, role string) *child {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &child{cmd: exec.CommandContext(t.Context(), exe), lines: make(chan string, 10_000)}
+	c := &child{cmd: exec.CommandContext(t.Context(), exe), lines: make(chan string, 100_000)}
 	c.cmd.Env = append(os.Environ(), childVar+"="+role, "GORACE=atexit_sleep_ms=0")
 	c.cmd.Stderr = &c.err
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
@@ -147,7 +147,7 @@ func startChild(t *testing.T, role string) *child {
 }
 
 // next is the child's next line; "" when it has ended.
-func (c *child) next(t *testing.T) string {
+func (c *child) next(t testing.TB) string {
 	t.Helper()
 	select {
 	case line := <-c.lines:
@@ -394,6 +394,25 @@ func BenchmarkAdd(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// Four other processes add as fast as they can: how long does one wait?
+func BenchmarkAddAmongOthers(b *testing.B) {
+	s := filled(b, 1000)
+	for i := range 4 {
+		startChild(b, fmt.Sprintf("add other%d 1000000 %s", i, s.dir))
+	}
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		began := time.Now()
+		if _, _, err := s.Add(b.Context(), numbered("bench", i)); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "worst-ms")
 }
 
 func BenchmarkAddAll1000(b *testing.B) {

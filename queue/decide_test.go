@@ -146,6 +146,7 @@ func TestSteps(t *testing.T) {
 				t.Fatalf("way to %s led to %s, %v", from, before.Status, err)
 			}
 			err = step.do(s)
+			verifyFile(t, s)
 			after, _ := s.Get(t.Context(), "1")
 			want, allowed := step.to[from]
 			switch {

@@ -157,6 +157,22 @@ func TestEscapesAreCounted(t *testing.T) {
 	}
 }
 
+func TestGapsAreNoted(t *testing.T) {
+	for command, want := range map[string]int{
+		"git push": 0,
+		"if x; then\n" + strings.Repeat(" ", 40) + "y; fi":                 0,
+		"true" + strings.Repeat(" ", 20) + "; x":                           1,
+		strings.Repeat(" ", 200) + "x":                                     1,
+		"true\n\n\ny":                                                      0,
+		"true" + strings.Repeat("\n", 60) + "x":                            1,
+		"true" + strings.Repeat(" ", 300) + strings.Repeat("\n", 60) + "x": 3,
+	} {
+		if got := notes(queue.Action{}, command); len(got) != want {
+			t.Errorf("%q: %q", command, got)
+		}
+	}
+}
+
 // A command without anything hidden is shown byte for byte.
 func FuzzShownLineIsTheLineOrSaysSo(f *testing.F) {
 	f.Add(hostile)
