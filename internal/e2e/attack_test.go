@@ -81,7 +81,7 @@ func TestAgentCannotApprove(t *testing.T) {
 		t.Skip(err)
 	}
 	loop := program()
-	bare := "env -i HOME=$HOME PATH=$PATH LOOP_HOME=$LOOP_HOME "
+	bare := "env -i HOME=\"$HOME\" PATH=\"$PATH\" LOOP_HOME=\"$LOOP_HOME\" "
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
 		fakeapi.Call(fakeapi.Bash("git push origin HEAD:refs/heads/self")),
 		fakeapi.Call(fakeapi.Bash(loop + " approve 1 --yes")),

@@ -23,6 +23,7 @@ const (
 	envClient = "LOOP_E2E_CLAUDE" // path of the pinned client
 	envLoop   = "LOOP_E2E_LOOP"   // path of the program; "" = build it
 	envBuilt  = "LOOP_E2E_BUILT"  // folder that the first run built it in, to be removed
+	envCut    = "LOOP_E2E_CUT"    // set when the network has been cut off, or cannot be
 )
 
 func TestMain(m *testing.M) {
@@ -46,29 +47,30 @@ func run(m *testing.M) int {
 		return 1
 	}
 	if os.Getenv(envLoop) == "" {
-		dir, err := os.MkdirTemp("", "loop-e2e-bin")
-		if err != nil {
+		if err := build(); err != nil {
 			fmt.Fprintf(os.Stderr, "e2e: %v\n", err)
 			return 1
-		}
-		if err := build(dir); err != nil {
-			fmt.Fprintf(os.Stderr, "e2e: %v\n", err)
-			_ = os.RemoveAll(dir)
-			return 1
-		}
-		// Comes back only where the system does not let us.
-		if err := reexecOnLoopback(); err != nil {
-			fmt.Fprintf(os.Stderr, "e2e: the network is not cut off: %v\n", err)
 		}
 	}
 	defer os.RemoveAll(os.Getenv(envBuilt)) // nothing, when it is ""
+	if os.Getenv(envCut) == "" {
+		// Comes back only where the system does not let us.
+		if err := errors.Join(os.Setenv(envCut, "1"), reexecOnLoopback()); err != nil {
+			fmt.Fprintf(os.Stderr, "e2e: the network is not cut off: %v\n", err)
+		}
+	}
 	return m.Run()
 }
 
-func build(dir string) error {
+func build() error {
+	dir, err := os.MkdirTemp("", "loop-e2e-bin")
+	if err != nil {
+		return err
+	}
 	path := filepath.Join(dir, "loop")
 	cmd := exec.Command("go", "build", "-o", path, "github.com/seed-b23e517c/loop/cmd/loop")
 	if out, err := cmd.CombinedOutput(); err != nil {
+		_ = os.RemoveAll(dir)
 		return fmt.Errorf("build loop: %w\n%s", err, out)
 	}
 	return errors.Join(os.Setenv(envLoop, path), os.Setenv(envBuilt, dir))

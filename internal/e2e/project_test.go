@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestProjectSettingsTakeNoPart(t *testing.T) {
 	w.write("home/.claude/settings.json", hook("user"))
 	w.write("repo/.mcp.json", w.mcpConfig())
 	w.write("home/.claude/CLAUDE.md", "USER-INSTRUCTION")
-	slug := strings.NewReplacer("/", "-", ".", "-").Replace(w.repo)
+	slug := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(w.repo, "-")
 	w.write(filepath.Join("home/.claude/projects", slug, "memory/MEMORY.md"), "REMEMBERED: 97 % of users agree.\n")
 	w.stories("", title)
 	w.loop("run").want(t, exitWaiting)

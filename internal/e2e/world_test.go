@@ -44,8 +44,9 @@ func (w *world) setenv(name, value string) {
 // newWorld makes a world whose model says script.
 func newWorld(t *testing.T, script fakeapi.Script) *world {
 	t.Helper()
-	// Not t.TempDir: its paths are too long for a Unix socket.
-	root, err := os.MkdirTemp("", "le")
+	// Not t.TempDir: its paths are too long for a Unix socket. The blank and
+	// the umlaut are what paths of people have.
+	root, err := os.MkdirTemp("", "löop e2e ")
 	if err != nil {
 		t.Fatal(err)
 	}
