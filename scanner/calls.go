@@ -225,7 +225,7 @@ func (s *scanning) await(p *pendingCall, h Hit, shared bool) {
 
 // trim forgets waiting calls whose hits have been given out without them.
 func (c *calls) trim() {
-	if len(c.pending) <= maxWaiting {
+	if len(c.pending) <= 2*maxWaiting {
 		return
 	}
 	for id, p := range c.pending {

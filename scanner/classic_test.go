@@ -63,7 +63,7 @@ func TestClassicPatterns(t *testing.T) {
 	for name, row := range positions {
 		for _, pattern := range classics {
 			mixed := strings.ToUpper(pattern[:3]) + pattern[3:]
-			for _, spelling := range []string{pattern, strings.ToUpper(pattern), strings.ToLower(pattern), mixed} {
+			for _, spelling := range []string{pattern, strings.ToUpper(pattern), mixed} {
 				in := strings.ReplaceAll(row, "@", spelling)
 				for _, shape := range []string{in, in + "\r\nnext\r\n", "first\n" + in + "\n"} {
 					hits, _ := scanReal(t, shape, Options{Set: set})
@@ -86,7 +86,7 @@ func TestClassicPatterns(t *testing.T) {
 // at every place relative to the borders of the pieces they are read in.
 func TestClassicInLongLine(t *testing.T) {
 	set := builtin(t)
-	const size = 3 << 20
+	const size = 2<<20 + 1<<18
 	for _, row := range []string{"@", `{"type":"user","message":{"content":"@`, positions["command"], positions["script"], positions["result"]} {
 		before, after, _ := strings.Cut(row, "@")
 		for _, at := range []int{0, 1 << 10, 64<<10 - 3, 64 << 10, 256<<10 - 5, 256 << 10, 1<<20 + 64<<10 - 4, 2 << 20, size - 10} {

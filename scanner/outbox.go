@@ -9,7 +9,7 @@ import (
 
 const (
 	maxWaitingBytes = 16 << 20 // hits held back for their order or for a result
-	maxWaiting      = 64 << 10
+	maxWaiting      = 16 << 10
 	maxRepeats      = 1000 // how often the same words are reported
 	maxRemembered   = 32 << 10
 )
@@ -48,7 +48,7 @@ func (o *outbox) put(hit Hit, shared, waiting bool) *entry {
 	o.queue = append(o.queue, e)
 	o.bytes += e.size
 	o.advance()
-	for len(o.queue) > 1 && (o.bytes > maxWaitingBytes || len(o.queue) > maxWaiting) {
+	if len(o.queue) > 1 && (o.bytes > maxWaitingBytes || len(o.queue) > maxWaiting) {
 		o.relieve()
 	}
 	return e
@@ -80,11 +80,11 @@ func (o *outbox) advance() {
 	}
 }
 
-// relieve makes room: by giving out what is ready, out of order, or else the
-// oldest hit, whose outcome stays unknown.
+// relieve makes room: by giving out what is ready, out of order, and then the
+// oldest hits, whose outcome stays unknown. It makes much room at once, so
+// that it is not needed again soon.
 func (o *outbox) relieve() {
 	kept := o.queue[:0]
-	before := o.bytes
 	for _, e := range o.queue {
 		if e.waiting {
 			kept = append(kept, e)
@@ -95,7 +95,7 @@ func (o *outbox) relieve() {
 	}
 	clear(o.queue[len(kept):])
 	o.queue = kept
-	if o.bytes > maxWaitingBytes/2 && before == o.bytes || len(o.queue) > maxWaiting/2 {
+	for len(o.queue) > 1 && (o.bytes > maxWaitingBytes/2 || len(o.queue) > maxWaiting/2) {
 		o.done(o.queue[0])
 	}
 }

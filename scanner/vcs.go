@@ -90,7 +90,7 @@ func (v *vcs) result(s *scanning, ev transcript.Event, external bool) {
 		return
 	}
 	kinds := r.VCS
-	if !r.Detailed && call != nil && !s.calls.externalWaits() {
+	if !r.Detailed && call != nil && v.waiting() && !s.calls.externalWaits() {
 		kinds = v.kinds(since)
 	}
 	for _, kind := range kinds {

@@ -314,5 +314,8 @@ func lastRunes(b []byte, n int) []byte {
 }
 
 func oneLine(s string) string {
+	if !strings.ContainsAny(s, "\r\n") {
+		return s
+	}
 	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(s)
 }
