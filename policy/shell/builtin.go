@@ -43,7 +43,7 @@ func setState(w *walker, c Command, in input) (output, bool) {
 		w.shift(args)
 	case "unset":
 		for _, a := range args {
-			delete(w.st.vars, a.Text)
+			w.st.unset(a.Text)
 			delete(w.st.funcs, a.Text)
 		}
 	case "read":
@@ -89,6 +89,10 @@ func (w *walker) alias(a Word) {
 	w.r.aliases = append(w.r.aliases, al)
 	if w.st.aliases == nil {
 		w.st.aliases = map[string]*alias{}
+	}
+	if _, ok := w.st.aliases[name]; !ok && len(w.st.aliases) >= maxNames {
+		w.r.opaque("too many aliases")
+		return
 	}
 	w.st.aliases[name] = al
 }
@@ -224,7 +228,7 @@ func (w *walker) readLines(args []Word, in input) {
 		name = args[n-1].Text
 	}
 	if !in.Known || !syntax.ValidName(name) {
-		delete(w.st.vars, name)
+		w.st.unset(name)
 		return
 	}
 	var list []Word

@@ -33,7 +33,7 @@ func (w *walker) callExpr(c *syntax.CallExpr, in input, redirs []Redirect) outpu
 			v := saved[i]
 			v.vals = v.vals[rest%len(v.vals):][:1]
 			rest /= len(saved[i].vals)
-			w.st.vars[n] = v
+			w.st.vars[n], w.st.exports = v, nil
 		}
 		out = w.oneCall(c, in, redirs)
 		for _, a := range c.Assigns {
@@ -46,8 +46,10 @@ func (w *walker) callExpr(c *syntax.CallExpr, in input, redirs []Redirect) outpu
 		for _, n := range names {
 			w.st.vars[n] = variable{vals: []Word{unknown("$" + n)}}
 		}
+		w.st.exports = nil
 		w.oneCall(c, in, redirs)
 	}
+	w.st.exports = nil
 	for i, n := range names {
 		w.st.vars[n] = saved[i]
 	}
@@ -260,7 +262,14 @@ func (w *walker) emit(c Command) {
 	c.Mode, c.Depth, c.Remote, c.Dir = w.f.mode, w.f.depth, w.f.remote, w.st.dir
 	c.Wrappers = slices.Concat(w.f.wrappers, c.Wrappers)
 	c.Redirects = slices.Concat(w.f.redirs, c.Redirects)
-	c.Env = slices.Concat(w.st.env(), w.f.env, c.Env)
+	if env := w.st.env(); len(w.f.env)+len(c.Env) == 0 {
+		c.Env = env
+	} else {
+		c.Env = slices.Concat(env, w.f.env, c.Env)
+	}
+	if len(c.Env) == 0 {
+		c.Env = nil
+	}
 	if c.Opaque == "" {
 		c.Opaque = w.f.opaque
 	}

@@ -220,7 +220,7 @@ func (d *dryer) report() {
 		if !isKnownName(argv[0]) {
 			continue // the static walk has it, with its reason
 		}
-		sub := &reader{opts: d.r.opts, seen: map[string]int{}, said: map[string]bool{}}
+		sub := &reader{opts: d.r.opts, seen: map[uint64]int{}, said: map[string]bool{}}
 		w := &walker{r: sub, st: &state{}}
 		w.run(Command{Argv: argv, Source: joinWords(argv).Text}, input{})
 		for _, c := range sub.line.Commands {

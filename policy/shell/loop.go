@@ -43,7 +43,7 @@ func (w *walker) rounds(body func()) {
 		if !v.isList && !slices.Equal(v.vals, before.vars[name].vals) {
 			one := state{vars: map[string]variable{name: v}}
 			one.doubt()
-			w.st.vars[name] = one.vars[name]
+			w.st.vars[name], w.st.exports = one.vars[name], nil
 		}
 	}
 }
@@ -153,6 +153,10 @@ func (w *walker) declare(d *syntax.FuncDecl) {
 		if w.st.funcs == nil {
 			w.st.funcs = map[string][]*function{}
 		}
+		if _, ok := w.st.funcs[name.Value]; !ok && len(w.st.funcs) >= maxNames {
+			w.r.opaque("too many functions")
+			continue
+		}
 		w.st.funcs[name.Value] = []*function{fn}
 	}
 }
@@ -204,9 +208,9 @@ func (l *locals) hide(s *state, name string) {
 func (l *locals) restore(s *state) {
 	for i, name := range l.names {
 		if v := l.vars[i]; v.isList || len(v.vals) > 0 {
-			s.vars[name] = v
+			s.vars[name], s.exports = v, nil
 		} else {
-			delete(s.vars, name)
+			s.unset(name)
 		}
 	}
 }

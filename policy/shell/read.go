@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"hash/maphash"
 	"path"
 	"strings"
 )
@@ -25,7 +26,8 @@ const (
 type reader struct {
 	opts    Options
 	line    Line
-	seen    map[string]int // key of a command to its index in line.Commands
+	hash    maphash.Hash
+	seen    map[uint64]int // key of a command to its index in line.Commands
 	said    map[string]bool
 	texts   map[Text]bool
 	traps   []trap
@@ -55,7 +57,7 @@ func Read(line string, o Options) Line {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = defaultMaxDepth
 	}
-	r := &reader{opts: o, seen: map[string]int{}, said: map[string]bool{}}
+	r := &reader{opts: o, seen: map[uint64]int{}, said: map[string]bool{}}
 	if len(line) > o.MaxBytes {
 		r.opaque(fmt.Sprintf("longer than %d bytes", o.MaxBytes))
 		line = line[:o.MaxBytes]
@@ -145,11 +147,14 @@ func (r *reader) add(c Command) {
 		return
 	}
 	r.buf = c.key(r.buf)
-	if i, ok := r.seen[string(r.buf)]; ok {
+	r.hash.Reset()
+	_, _ = r.hash.Write(r.buf) // it cannot fail
+	k := r.hash.Sum64()
+	if i, ok := r.seen[k]; ok {
 		merge(&r.line.Commands[i], c)
 		return
 	}
-	r.seen[string(r.buf)] = len(r.line.Commands)
+	r.seen[k] = len(r.line.Commands)
 	r.line.Commands = append(r.line.Commands, c)
 }
 

@@ -10,8 +10,12 @@ import (
 )
 
 // maxAlternatives is how many values of one variable are followed after
-// branches that set it differently.
-const maxAlternatives = 8
+// branches that set it differently; maxNames is how many variables, functions,
+// aliases and files are followed, since every fork copies them.
+const (
+	maxAlternatives = 8
+	maxNames        = 128
+)
 
 // variable is what is known of a shell variable.
 type variable struct {
@@ -48,8 +52,9 @@ type state struct {
 	hasParams bool
 	allexport bool
 	dir       string
-	name      Word    // $0
-	locals    *locals // of the function that is being walked
+	name      Word     // $0
+	locals    *locals  // of the function that is being walked
+	exports   []Assign // what env gives, until something is set
 }
 
 // empty says whether nothing but the directory is known.
@@ -72,7 +77,7 @@ func (s *state) clone() *state {
 func (s *state) child() *state {
 	c := s.clone()
 	c.aliases = nil
-	c.params, c.hasParams, c.allexport = nil, false, false
+	c.params, c.hasParams, c.allexport, c.exports = nil, false, false, nil
 	maps.DeleteFunc(c.vars, func(_ string, v variable) bool { return !v.exported })
 	return c
 }
@@ -82,9 +87,13 @@ func (s *state) set(name string, val Word) {
 		s.vars = map[string]variable{}
 	}
 	if len(val.Text) > maxValue {
-		val = Word{Text: "$" + name, Dynamic: true}
+		val = unknown("$" + name)
 	}
-	old := s.vars[name]
+	old, ok := s.vars[name]
+	if !ok && len(s.vars) >= maxNames {
+		return // not followed: its value is not known
+	}
+	s.exports = nil
 	s.vars[name] = variable{vals: []Word{val}, exported: old.exported || s.allexport}
 }
 
@@ -92,19 +101,29 @@ func (s *state) setList(name string, list []Word) {
 	if s.vars == nil {
 		s.vars = map[string]variable{}
 	}
+	if _, ok := s.vars[name]; !ok && len(s.vars) >= maxNames {
+		return
+	}
+	s.exports = nil
 	s.vars[name] = variable{list: list, isList: true}
+}
+
+func (s *state) unset(name string) {
+	delete(s.vars, name)
+	s.exports = nil
 }
 
 func (s *state) export(name string, on bool) {
 	if v, ok := s.vars[name]; ok {
 		v.exported = on
-		s.vars[name] = v
+		s.vars[name], s.exports = v, nil
 	}
 }
 
 // doubt says that code nobody has seen has run in this shell: every variable
 // may hold something else now.
 func (s *state) doubt() {
+	s.exports = nil
 	for name, v := range s.vars {
 		if u := unknown("$" + name); !v.isList && !slices.Contains(v.vals, u) {
 			v.vals = append(slices.Clone(v.vals[:min(len(v.vals), maxAlternatives-1)]), u)
@@ -115,7 +134,10 @@ func (s *state) doubt() {
 
 // env lists the exported variables in a fixed order.
 func (s *state) env() []Assign {
-	var out []Assign
+	if s.exports != nil || len(s.vars) == 0 {
+		return s.exports
+	}
+	out := []Assign{}
 	for _, name := range slices.Sorted(maps.Keys(s.vars)) {
 		v := s.vars[name]
 		switch {
@@ -126,11 +148,13 @@ func (s *state) env() []Assign {
 			out = append(out, Assign{Name: name, Value: unknown("$" + name)})
 		}
 	}
-	return out
+	s.exports = slices.Clip(out)
+	return s.exports
 }
 
 // join makes s hold what may be known after either of two branches: s and b.
 func (s *state) join(b *state) {
+	s.exports = nil
 	for name, vb := range b.vars {
 		va, ok := s.vars[name]
 		if !ok {
@@ -222,6 +246,9 @@ func (s *state) setFile(name, text string, add bool) {
 		s.files = map[string]string{}
 	}
 	key := s.join2(name)
+	if _, ok := s.files[key]; !ok && len(s.files) >= maxNames {
+		return
+	}
 	if add {
 		text = s.files[key] + text
 	}
