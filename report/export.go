@@ -15,7 +15,8 @@ type Exported struct {
 }
 
 // State is the plain shape of a state file that scripts round such loops
-// read. It has no schema number, because they do not expect one.
+// read: what still waits for a person, and nothing that was decided. It has no
+// schema number, because they do not expect one.
 type State struct {
 	SessionID string          `json:"session_id"`
 	Deferred  []StateDeferred `json:"deferred_actions"`
@@ -37,6 +38,11 @@ func Export(w io.Writer, actions []queue.Action, sessionID, format string) error
 		s := State{SessionID: sessionID, Deferred: make([]StateDeferred, 0, len(actions))}
 		for i := range actions {
 			a := &actions[i]
+			switch a.Status {
+			case queue.Replaying, queue.Replayed, queue.Rejected, queue.Superseded:
+				continue
+			case queue.Pending, queue.Approved, queue.Failed, queue.Unknown:
+			}
 			s.Deferred = append(s.Deferred, StateDeferred{what(a), a.Story, stamp(a.DetectedAt)})
 		}
 		return writeJSON(w, s)

@@ -281,7 +281,11 @@ func TestHeadline(t *testing.T) {
 
 func TestExportStateIsExact(t *testing.T) {
 	var b bytes.Buffer
-	actions := []queue.Action{{Command: "git push && echo <done>", Story: "3", DetectedAt: time.Date(2026, 2, 23, 8, 15, 0, 5, time.UTC)}}
+	actions := []queue.Action{
+		{Command: "git push && echo <done>", Story: "3", DetectedAt: time.Date(2026, 2, 23, 8, 15, 0, 5, time.UTC), Status: queue.Pending},
+		{Command: "decided", Status: queue.Rejected},
+		{Command: "done", Status: queue.Replayed},
+	}
 	if err := Export(&b, actions, "s1", "state"); err != nil {
 		t.Fatal(err)
 	}

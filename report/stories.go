@@ -150,7 +150,8 @@ func (p *printer) details(c columns, s *story, v *view) {
 		return
 	}
 	a := s.last()
-	if a.Reason != "" && !v.doubted(a.Reason) {
+	// A gate that failed says so itself, below.
+	if a.Reason != "" && s.outcome != queue.GateFailed && !v.doubted(a.Reason) {
 		p.text(term.Style{}, indent, a.Reason)
 	}
 	for _, g := range a.Gates {
