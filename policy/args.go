@@ -106,13 +106,17 @@ func (a *args) long(i int) int {
 	o := option{name: name}
 	if eq {
 		o.value, o.given = shell.Word{Text: value, Dynamic: w.Dynamic, Subst: w.Subst}, true
-	} else if a.takes(name) && i+1 < len(a.argv) {
+	} else if i+1 < len(a.argv) && (a.takes(name) || isTruth(a.argv[i+1].Text)) {
 		i++
 		o.value, o.given = a.argv[i], true
 	}
 	a.opts = append(a.opts, o)
 	return i
 }
+
+// isTruth: npm and its kin take the word behind a switch when it is true or
+// false.
+func isTruth(s string) bool { return s == "true" || s == "false" }
 
 // cluster reads -abcVALUE at i: letters without a value up to one that takes
 // the rest of the word, or the next word.

@@ -90,6 +90,8 @@ func (s *Set) call(c Call, in map[string]any) Result {
 		return finish(s.wordsOf(in), Mentioned)
 	case isFileTool(key):
 		return s.fileCall(in)
+	case key == "skill" || key == "slashcommand":
+		return finish(append(s.wordsOf(in), s.skill(in)...), Mentioned)
 	case t.wordTools[key], t.localTools[key]:
 		return finish(s.wordsOf(in), Mentioned)
 	case t.netTools[key]:
@@ -117,6 +119,20 @@ func (s *Set) shellCall(cmd string, in map[string]any, cwd string) Result {
 		}
 	}
 	return res
+}
+
+// skill judges a skill or slash command by its name: what it makes the agent
+// do is classified call by call, and this is the first notice of it.
+func (s *Set) skill(in map[string]any) []Hit {
+	for _, k := range []string{"skill", "command", "name"} {
+		if v, ok := in[k].(string); ok {
+			name, _, _ := strings.Cut(strings.TrimSpace(v), " ")
+			if s.table().riskyName(name) {
+				return []Hit{opaqueHit("opaque-skill", v, "A skill is named like one that reaches outside.")}
+			}
+		}
+	}
+	return nil
 }
 
 // without is the input without the field that holds the command.

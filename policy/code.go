@@ -162,12 +162,14 @@ func readInline(lang, prog string, argv []shell.Word) inline {
 		case lang == "awk":
 			in.code = append(in.code, s)
 			return in
-		case (prog == "deno" || prog == "bun") && (s == "run" || s == "test" || s == "x"):
+		case (prog == "deno" || prog == "bun") && s == "run":
 		case prog == "deno" && s == "eval":
 			short = ""
 			if v, ok := next(); ok {
 				in.code = append(in.code, v)
 			}
+		case (prog == "deno" || prog == "bun") && !strings.ContainsAny(s, "./"):
+			return in // another subcommand
 		case len(in.code) > 0:
 			return in
 		default:

@@ -26,6 +26,7 @@ type reading struct {
 	remotes map[string]string // git remotes that the line named
 	nodes   []Node            // what was found, for Explain
 	trace   bool
+	noText  bool // leave out the pass over what is data
 }
 
 func (s *Set) newReading(cwd string) *reading {
@@ -52,6 +53,9 @@ func (r *reading) line(text string) []Hit {
 		if len(hits) > maxHits {
 			break
 		}
+	}
+	if r.noText {
+		return hits
 	}
 	for _, t := range l.Texts {
 		hits = append(hits, r.set.mentions(t.Body)...)
@@ -122,7 +126,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 			hits[i].Opaque = true
 		}
 	}
-	if top(hits) < External {
+	if top(hits) < External && !r.noText {
 		add(r.data(prog, c)...)
 	}
 	return hits

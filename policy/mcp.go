@@ -60,6 +60,9 @@ func (t *mcpTable) verb(words []string) verbKind {
 		if k == verbNone {
 			continue
 		}
+		if w == "post" && i+1 < len(words) && t.read[words[len(words)-1]] {
+			k = verbRead // API-post-search: the method of a search
+		}
 		joined := i > 0 && (words[i-1] == "and" || words[i-1] == "or" || words[i-1] == "then")
 		if kind == verbNone || joined && k > kind {
 			kind = k
@@ -75,7 +78,9 @@ func (t *mcpTable) verb(words []string) verbKind {
 
 // server finds what is known of a server by its name.
 func (t *mcpTable) server(name string) *mcpServer {
-	words := nameWords(name)
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
 	joined := strings.Join(words, "-")
 	for i := range t.servers {
 		for _, n := range t.servers[i].Names {
@@ -121,6 +126,9 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 		}
 	}
 	hit := t.judge(known, words)
+	if h, ok := s.statement(words, in); ok && (known == nil || known.tier == External) {
+		hit = h
+	}
 	hit.Text = c.Tool
 	hits := []Hit{hit}
 	if hit.Tier < External {
@@ -128,6 +136,30 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 		hits = append(hits, s.codeArguments(in, c.Cwd)...)
 	}
 	return finish(hits, Mentioned)
+}
+
+// statement judges a database tool by the statement that it is given.
+func (s *Set) statement(words []string, in map[string]any) (Hit, bool) {
+	named := false
+	for _, w := range words {
+		named = named || w == "sql" || w == "query" || w == "statement" || w == "cypher"
+	}
+	if !named {
+		return Hit{}, false
+	}
+	for _, k := range []string{"sql", "query", "statement", "sql_query"} {
+		text, ok := in[k].(string)
+		if !ok {
+			continue
+		}
+		if s.table().writes(text) {
+			return Hit{Rule: "mcp-statement", Tier: External, Why: "The statement given to the MCP tool changes a database."}, true
+		}
+		if f := strings.Fields(strings.ToLower(text)); len(f) > 1 && containsString([]string{"select", "show", "explain", "describe", "with", "pragma", "match", "return"}, f[0]) {
+			return Hit{Rule: "mcp-read", Tier: Local, Net: true, Why: "The statement given to the MCP tool only reads."}, true
+		}
+	}
+	return Hit{}, false
 }
 
 // codeArguments classifies arguments that are named like code.

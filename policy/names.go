@@ -12,7 +12,7 @@ type tables struct {
 	sqlWrites, mongoWrites, redisReads     map[string]bool
 	localTools, netTools, shellTools       map[string]bool
 	wordTools                              map[string]bool
-	envPrinters, envVerbs                  map[string]bool
+	envPrinters, envVerbs, prose, english  map[string]bool
 	mcp                                    mcpTable
 	code                                   []*rule
 }
@@ -31,6 +31,7 @@ func (s *Set) table() *tables {
 				t.sqlWrites, t.mongoWrites, t.redisReads = setOf(d.SQLWrites), setOf(d.MongoWrites), setOf(d.RedisReads)
 				t.localTools, t.netTools = setOf(d.LocalTools), setOf(d.NetTools)
 				t.envPrinters, t.envVerbs = setOf(d.EnvPrinters), setOf(d.EnvVerbs)
+				t.prose, t.english = setOf(d.Prose), setOf(d.English)
 				t.shellTools, t.wordTools = setOf(d.ShellTools), setOf(d.WordTools)
 			}
 			if p.def.MCP != nil {

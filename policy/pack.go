@@ -116,6 +116,8 @@ type tablesDef struct {
 	RedisReads  []string `toml:"redis_reads"`
 	EnvPrinters []string `toml:"env_printers"` // programs that print set-up for a shell
 	EnvVerbs    []string `toml:"env_verbs"`    // with one of these words
+	Prose       []string `toml:"prose"`        // programs whose command lines are looked for in words
+	English     []string `toml:"english"`      // programs that are English words: no phrase begins with them
 	LocalTools  []string `toml:"local_tools"`  // client tools that are local
 	NetTools    []string `toml:"net_tools"`    // client tools that read the network
 	ShellTools  []string `toml:"shell_tools"`  // tools whose command, cmd, code, script or args is a command line

@@ -42,7 +42,7 @@ func (s *Set) phraseSet() *phraseIndex {
 	s.phrasesOnce.Do(func() {
 		x := &s.phrases
 		x.all = classics()
-		seen := map[string]bool{}
+		seen, english := map[string]bool{}, s.table().english
 		for _, p := range s.packs {
 			p.load()
 			for _, r := range p.rules {
@@ -50,6 +50,9 @@ func (s *Set) phraseSet() *phraseIndex {
 					continue
 				}
 				for _, text := range r.makePhrases() {
+					if first, _, _ := strings.Cut(text, " "); english[first] {
+						continue
+					}
 					text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 					if text != "" && !seen[text] {
 						seen[text] = true

@@ -10,7 +10,10 @@ import (
 func placePredicate(name string) predicate {
 	switch name {
 	case "bucket-dest":
-		return func(_ *args, rest []shell.Word) bool {
+		return func(a *args, rest []shell.Word) bool {
+			if a.tool.is("mc") && len(rest) > 1 {
+				return isAliasPath(rest[len(rest)-1].Text)
+			}
 			return len(rest) > 1 && (isBucket(rest[len(rest)-1].Text) || unknownWord(rest[len(rest)-1]) && !anyBucket(rest[:len(rest)-1]))
 		}
 	case "bucket-source":
@@ -85,12 +88,15 @@ func isBucket(s string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(s, "https://") && !isLoopbackURL(s) || aliasPath(s)
+	return strings.HasPrefix(s, "https://") && !isLoopbackURL(s)
 }
 
-// aliasPath: ALIAS/bucket as MinIO's mc takes it is not told apart from a
-// path; only a name with a slash and no dot in front of it is.
-func aliasPath(string) bool { return false }
+// isAliasPath: ALIAS/bucket as MinIO's mc takes it. A path looks alike; one
+// that means this directory begins with a dot or a slash.
+func isAliasPath(s string) bool {
+	alias, _, ok := strings.Cut(s, "/")
+	return ok && alias != "" && alias[0] != '.' && alias[0] != '~' && alias != "local"
+}
 
 func anyBucket(words []shell.Word) bool {
 	for _, w := range words {
@@ -228,6 +234,11 @@ func shapePredicate(name string) predicate {
 		}
 	case "ftp-reads":
 		return ftpReads
+	case "db-loopback":
+		return func(a *args, _ []shell.Word) bool {
+			v, ok := a.env("DATABASE_URL")
+			return ok && isLoopbackURL(v.Text)
+		}
 	case "db-dump":
 		return func(a *args, _ []shell.Word) bool {
 			p := a.cmd.Program()

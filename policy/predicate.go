@@ -153,6 +153,9 @@ func localContext(a *args, _ []shell.Word) bool {
 
 // dockerRemote: the client speaks to a daemon on another machine.
 func dockerRemote(a *args, _ []shell.Word) bool {
+	if ctx, ok := a.last("--context"); ok && a.tool.is("docker") {
+		return !containsString([]string{"default", "desktop-linux", "colima", "orbstack", "rancher-desktop", "rootless"}, ctx.Text)
+	}
 	host, ok := a.last("-H", "--host")
 	if !ok {
 		host, ok = a.env("DOCKER_HOST")

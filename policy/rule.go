@@ -243,21 +243,17 @@ func loopbackValue(a *args, names []string) bool {
 }
 
 // makePhrases makes the phrases that count as a mention of the rule: those of
-// the pack, and those of the command patterns whose words are plain.
+// the pack, and, for a rule without further conditions, those of the command
+// patterns whose words are plain.
 func (d *ruleDef) makePhrases() []string {
 	out := slices.Clone(d.Mention)
-	if d.Quiet {
+	if d.Quiet || d.NoArgs || len(d.With)+len(d.When)+len(d.Arg)+len(d.Env)+len(d.URL) > 0 {
 		return out
 	}
 	for _, c := range d.Cmd {
-		f := strings.Fields(c)
-		for len(f) > 1 && strings.Contains(f[len(f)-1], "*") {
-			f = f[:len(f)-1]
+		if f := strings.Fields(c); len(f) > 1 && !strings.Contains(c, "*") {
+			out = append(out, expandWords(f)...)
 		}
-		if len(f) < 2 || strings.Contains(strings.Join(f, " "), "*") {
-			continue
-		}
-		out = append(out, expandWords(f)...)
 	}
 	return out
 }

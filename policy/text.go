@@ -11,6 +11,15 @@ const maxMentions = 50
 
 // mentions lists what a text that is data speaks of.
 func (s *Set) mentions(text string) []Hit {
+	hits := s.phrasesIn(text)
+	if len(hits) == 0 && len(text) <= maxProse {
+		hits = s.prose(text)
+	}
+	return hits
+}
+
+// phrasesIn lists the phrases of the rules that stand in a text.
+func (s *Set) phrasesIn(text string) []Hit {
 	if !strings.ContainsAny(text, " \t\n") && len(s.patterns) == 0 {
 		return nil
 	}
