@@ -33,13 +33,14 @@ type owners struct {
 	t     *table
 	self  int
 	group int
+	mark  func(pid int) string
 	memo  map[int]*Child
 }
 
 // family is what belongs to c, its leader apart: the living ones only. unsure
 // says that there is something below us whose owner could not be told.
 func (r *registry) family(t *table, c *Child) (found []entry, unsure bool) {
-	o := &owners{r: r, t: t, self: os.Getpid(), group: unix.Getpgrp(), memo: map[int]*Child{}}
+	o := &owners{r: r, t: t, self: os.Getpid(), group: unix.Getpgrp(), mark: markOf, memo: map[int]*Child{}}
 	for pid, e := range t.byPid {
 		if e.dead || (pid == c.pid && e.start == c.start) {
 			continue
@@ -102,7 +103,7 @@ func (o *owners) orphan(e entry) *Child {
 			older = append(older, c)
 		}
 	}
-	below := e.ppid == o.self
+	below := e.ppid == o.self && o.r.reaper // else a child we do not know is no orphan
 	if len(older) == 0 && !below {
 		return nil
 	}
@@ -114,7 +115,7 @@ func (o *owners) orphan(e entry) *Child {
 			return c
 		}
 	}
-	mark := markOf(e.pid)
+	mark := o.mark(e.pid)
 	for _, c := range older {
 		if mark == c.mark {
 			return c

@@ -10,19 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherit notes the children that this process id had before: a shell that
-// started something and then became us.
-func (r *registry) inherit() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.inherited = map[int]uint64{}
-	for pid, e := range readTable().byPid {
-		if e.ppid == os.Getpid() && !r.knows(e) {
-			r.inherited[pid] = e.start
-		}
-	}
-}
-
 // StartTime is when pid started, in a unit of the system; "" when there is no
 // such process.
 func StartTime(pid int) string {

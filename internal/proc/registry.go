@@ -21,6 +21,7 @@ var children registry
 type registry struct {
 	mu        sync.Mutex
 	live      []*Child
+	reaper    bool           // orphans come to us
 	inherited map[int]uint64 // children that our pid had before Subreaper: not ours to end
 }
 

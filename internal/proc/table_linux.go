@@ -150,8 +150,21 @@ func Subreaper() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return os.NewSyscallError("prctl", err)
 	}
-	children.inherit()
+	children.becomeReaper()
 	return nil
+}
+
+// becomeReaper notes the children that this process id had before: a shell
+// that started something and then became us.
+func (r *registry) becomeReaper() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reaper, r.inherited = true, map[int]uint64{}
+	for pid, e := range readTable().byPid {
+		if e.ppid == os.Getpid() && !r.knows(e) {
+			r.inherited[pid] = e.start
+		}
+	}
 }
 
 // BootID changes with every boot; process ids and start times mean something
