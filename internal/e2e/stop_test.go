@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/seed-b23e517c/loop/internal/fakeapi"
 	"github.com/seed-b23e517c/loop/queue"
@@ -82,55 +81,6 @@ func (w *world) nothingIsLeft() {
 }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
-
-func TestUsageLimitStopsCleanly(t *testing.T) {
-	t.Parallel()
-	first, next := "Hit the limit", "Never begun"
-	reset := time.Now().Add(3 * time.Hour).Truncate(time.Minute)
-	w := newWorld(t, fakeapi.Script{{Match: first, Turns: []fakeapi.Turn{
-		fakeapi.Call(write("part.txt", "half\n")), fakeapi.Always(fakeapi.UsageLimit(reset)),
-	}}})
-	w.setenv("ANTHROPIC_API_KEY", "")
-	w.setenv("CLAUDE_CODE_OAUTH_TOKEN", "dummy")
-	w.stories("", first, next)
-	w.loop("run").want(t, exitStopped, "limit", reset.Local().Format("15:04"))
-	diff(t, "passed", nil, w.passed(first, next))
-	s := w.report()
-	diff(t, "outcomes", []string{"S1 limit"}, outcomes(s))
-	diff(t, "reset time", reset.UTC(), s.Session.ResetsAt.UTC())
-}
-
-func TestRefusedKeyStopsCleanly(t *testing.T) {
-	t.Parallel()
-	first, next := "Be refused", "Never begun"
-	w := newWorld(t, fakeapi.Script{{Match: first, Turns: []fakeapi.Turn{
-		fakeapi.Always(fakeapi.Fault{Status: 401, Message: "invalid x-api-key"}),
-	}}})
-	w.stories("", first, next)
-	w.loop("run").want(t, exitStopped)
-	diff(t, "passed", nil, w.passed(first, next))
-	diff(t, "outcomes", []string{"S1 auth"}, outcomes(w.report()))
-}
-
-func TestNotLoggedInStopsCleanly(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.setenv("ANTHROPIC_API_KEY", "")
-	w.stories("", "Nobody is there")
-	w.loop("run").want(t, exitStopped)
-	diff(t, "outcomes", []string{"S1 auth"}, outcomes(w.report()))
-	if n := len(w.api.Requests()); n != 0 {
-		t.Errorf("%d requests", n)
-	}
-}
-
-func TestMissingClientIsSaid(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.stories("", "Nothing to run it with")
-	w.loop("run", "--claude", filepath.Join(w.root, "bin", "none")).want(t, exitFailed, "hint:", "--claude")
-	diff(t, "passed", nil, w.passed("Nothing to run it with"))
-}
 
 // A process that the agent detached is gone when the run is over, and said.
 func TestDetachedProcessIsEnded(t *testing.T) {
@@ -318,18 +268,4 @@ func TestCommandsWorkDuringARun(t *testing.T) {
 	if len(s.Actions) != 1 || s.Actions[0].Status != queue.Replayed {
 		t.Errorf("actions: %+v", s.Actions)
 	}
-}
-
-// Silence is ended after its limit, and the story stays open.
-func TestSilentClientIsEnded(t *testing.T) {
-	t.Parallel()
-	title := "Say nothing"
-	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
-		fakeapi.Always(fakeapi.Fault{Hold: make(chan struct{}), Events: 2}),
-	}}})
-	w.stories("[budget]\nsilence = \"2s\"\n", title)
-	w.loop("run").want(t, exitFailed)
-	w.nothingIsLeft()
-	diff(t, "passed", nil, w.passed(title))
-	diff(t, "outcomes", []string{"S1 hung"}, outcomes(w.report()))
 }
