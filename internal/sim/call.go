@@ -139,9 +139,7 @@ func (s *session) carryOut(ctx context.Context, c call) (outcome, error) {
 	o, ok := s.permit(ctx, c)
 	if !ok {
 		s.denials = append(s.denials, object{"tool_name": c.tool, "tool_use_id": c.id, "tool_input": c.input})
-		if s, ok := o.text.(string); ok {
-			o.result = "Error: " + s
-		}
+		o.result = fmt.Sprint("Error: ", o.text)
 		return o, nil
 	}
 	began := s.now()
@@ -149,11 +147,8 @@ func (s *session) carryOut(ctx context.Context, c call) (outcome, error) {
 	if err != nil || ran.unknown {
 		return ran, err
 	}
-	if ran.source = o.source; ran.failed {
-		text, _ := ran.text.(string)
-		if ran.result == nil {
-			ran.result = "Error: " + text
-		}
+	if ran.source = o.source; ran.failed && ran.result == nil {
+		ran.result = fmt.Sprint("Error: ", ran.text)
 	}
 	if errors.Is(context.Cause(ctx), errInterrupted) {
 		return outcome{

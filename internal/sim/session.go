@@ -143,9 +143,11 @@ func (s *session) run(ctx context.Context) int {
 		return 0
 	case errors.Is(err, errHungUp):
 		return 129
-	case err != nil:
+	case errors.Is(err, errTerminated):
 		s.endHooks(ctx)
 		return 143
+	case err != nil:
+		return complain(s.inv.Stderr, err)
 	}
 	return 0
 }
@@ -239,6 +241,8 @@ func (s *session) misbehave(st *Step) error {
 		_, _ = io.WriteString(s.inv.Stderr, st.Stderr)
 	case len(st.Daemon) > 0:
 		return leaveBehind(st.Daemon, s.inv.Env, s.cwd)
+	default:
+		return errors.New("the script has a step that does nothing")
 	}
 	return nil
 }

@@ -435,6 +435,27 @@ func TestBare(t *testing.T) {
 	}
 }
 
+// A mistake in a script is said, and is not taken for the client's doing.
+func TestScriptMistakes(t *testing.T) {
+	for want, step := range map[string]Step{
+		`the script knows no failure "no-such"`:   {Fail: "no-such"},
+		"the script has a step that does nothing": {},
+	} {
+		if r := newWorld(t).run(Any(step), "1"); r.exit != 1 || r.stderr != want+"\n" {
+			t.Errorf("exit %d, stderr %q, want %q", r.exit, r.stderr, want)
+		}
+	}
+	for _, text := range []string{`{"stories":{"1":{"steps":[{"txt":"x"}]}}}`, `{`} {
+		path := filepath.Join(t.TempDir(), "script.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); err == nil {
+			t.Errorf("%s was taken", text)
+		}
+	}
+}
+
 // Deaf to TERM, silent and without end: only KILL helps.
 func TestIgnoreTermAndEndless(t *testing.T) {
 	w := newWorld(t)
