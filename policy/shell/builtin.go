@@ -151,7 +151,7 @@ func (w *walker) shift(args []Word) {
 func (w *walker) read(args []Word, env []Assign, in input) {
 	const values = "-d -i -n -N -p -t -u"
 	var names []string
-	array, raw := false, false
+	array, raw, whole := false, false, false
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
 		if len(t) > 1 && t[0] == '-' {
@@ -159,6 +159,7 @@ func (w *walker) read(args []Word, env []Assign, in input) {
 			array = array || strings.Contains(t, "a")
 			if hasFlag(values, "-"+t[len(t)-1:]) {
 				i++
+				whole = whole || t[len(t)-1] == 'd' && i < len(args) && args[i].Text == ""
 			}
 			continue
 		}
@@ -168,6 +169,9 @@ func (w *walker) read(args []Word, env []Assign, in input) {
 		names = []string{"REPLY"}
 	}
 	line, _, _ := strings.Cut(in.Text, "\n")
+	if whole { // -d '' reads to the end
+		line = strings.Trim(in.Text, " \t\n")
+	}
 	if !raw {
 		line = unescape(line)
 	}

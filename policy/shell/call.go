@@ -275,6 +275,9 @@ func (w *walker) emit(c Command) {
 	}
 	if c.Opaque == "" && !isKnownName(c.Argv[0]) {
 		c.Opaque = "runs a program whose name is not known"
+		if c.Argv[0].Subst {
+			c.Opaque = "runs what " + printer(c.Argv[0].Text) + " prints"
+		}
 	}
 	if len(w.st.files) > 0 {
 		w.attachFiles(&c)

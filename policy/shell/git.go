@@ -24,6 +24,7 @@ func gitCode(w *walker, c Command, in input) (output, bool) {
 		return output{}, false
 	}
 	w.emit(c)
+	w.gitSettings(c, sub, in)
 	args := c.Argv[sub+1:]
 	switch c.Argv[sub].Text {
 	case "config":
@@ -170,4 +171,85 @@ func (w *walker) gitFlags(c Command, args []Word, flags string, in input) {
 	for _, code := range p.code {
 		w.codeOf(c, code, "git "+strings.Fields(flags)[0], w.st.child(), in)
 	}
+}
+
+// gitSettings reads the settings in front of the subcommand, and in the
+// environment, that git hands to a shell.
+func (w *walker) gitSettings(c Command, sub int, in input) {
+	for i, a := range c.Argv[:sub] {
+		if a.Text != "-c" || i+1 >= sub {
+			continue
+		}
+		name, _, _ := strings.Cut(strings.ToLower(c.Argv[i+1].Text), "=")
+		if isGitCode(name) {
+			w.gitSetting(c, assignOf(c.Argv[i+1]).Value, "git -c "+name, in)
+		}
+	}
+	for _, e := range c.Env {
+		if hasFlag("GIT_SSH_COMMAND GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND EDITOR VISUAL PAGER", e.Name) {
+			w.gitSetting(c, e.Value, e.Name, in)
+		}
+	}
+}
+
+func isGitCode(name string) bool {
+	if hasFlag("core.sshcommand core.editor core.pager core.fsmonitor core.askpass core.gitproxy sequence.editor diff.external credential.helper interactive.difffilter", name) {
+		return true
+	}
+	for _, prefix := range []string{"pager.", "filter.", "mergetool.", "difftool.", "diff.", "merge.", "trailer."} {
+		if strings.HasPrefix(name, prefix) && (prefix == "pager." || hasFlag("clean smudge process cmd command textconv driver", name[strings.LastIndexByte(name, '.')+1:])) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitSetting reads one such setting, unless it is a plain editor, pager or ssh.
+func (w *walker) gitSetting(c Command, code Word, name string, in input) {
+	code.Text = strings.TrimPrefix(code.Text, "!")
+	first, _, _ := strings.Cut(code.Text, " ")
+	usual := hasFlag("ssh cat less more most delta bat diff-so-fancy true : vi vim nvim nano emacs code store cache osxkeychain manager libsecret", path.Base(first))
+	if code.Text == "" || usual && !strings.ContainsAny(code.Text, ";|&$`()<>\n") {
+		return
+	}
+	c.Env, c.Redirects = nil, nil
+	w.codeOf(c, code, name, w.st.child(), in)
+}
+
+// ghCode resolves aliases of gh that the line defines. gh stays a command.
+func ghCode(w *walker, c Command, in input) (output, bool) {
+	if len(c.Argv) < 2 {
+		return output{}, false
+	}
+	if c.Argv[1].Text == "alias" {
+		p := (&wrapper{sub: "alias set", skip: 1}).parseArgs(c.Argv)
+		if p.subs && len(p.cmd) > 0 {
+			val := p.cmd[0]
+			if hasFlagWord(c.Argv, "-s --shell") {
+				val.Text = "!" + strings.TrimPrefix(val.Text, "!")
+			}
+			val.Text = "alias.gh " + p.skip[0].Text + "=" + val.Text
+			w.st.gitAlias = gitAlias(w.st.gitAlias, val)
+		}
+		return silent, false
+	}
+	val, ok := w.st.gitAlias["gh "+c.Argv[1].Text]
+	if !ok {
+		return output{}, false
+	}
+	w.emit(c)
+	if code, ok := strings.CutPrefix(val.Text, "!"); ok {
+		st := w.st.child()
+		st.params, st.hasParams = c.Argv[2:], true
+		w.codeOf(c, Word{Text: code, Dynamic: val.Dynamic, Subst: val.Subst}, "gh "+c.Argv[1].Text, st, in)
+		return output{}, true
+	}
+	argv := []Word{c.Argv[0]}
+	for _, f := range splitWords(val.Text) {
+		argv = append(argv, Word{Text: f, Dynamic: val.Dynamic, Subst: val.Subst})
+	}
+	c.Wrappers = append(slices.Clone(c.Wrappers), "gh "+c.Argv[1].Text)
+	c.Argv = append(argv, c.Argv[2:]...)
+	w.emit(c)
+	return output{}, true
 }

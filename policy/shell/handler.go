@@ -45,6 +45,10 @@ func handlerOf(name string) handler {
 		return remoteShell
 	case "git":
 		return gitCode
+	case "gh":
+		return ghCode
+	case "tar", "gtar", "bsdtar", "split", "gsplit", "man":
+		return codeFlags
 	case "at", "batch", "crontab":
 		return deferred
 	case "busybox", "toybox":

@@ -41,6 +41,8 @@ func (w *walker) printed(c Command, in input) output {
 		if hasFlagWord(c.Argv, "-r -rp -pr") {
 			return decode(w.stream(args, in), "hex")
 		}
+	case "seq":
+		return sequence(args)
 	case "rev":
 		return reversed(fromInput(in))
 	case "tr":
@@ -274,4 +276,36 @@ func trSet(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// sequence is seq LAST, seq FIRST LAST and seq FIRST STEP LAST over integers.
+func sequence(args []Word) output {
+	first, step, last := 1, 1, 0
+	var ns []int
+	for _, a := range args {
+		n, err := strconv.Atoi(a.Text)
+		if err != nil || a.Dynamic {
+			return output{}
+		}
+		ns = append(ns, n)
+	}
+	switch len(ns) {
+	case 1:
+		last = ns[0]
+	case 2:
+		first, last = ns[0], ns[1]
+	case 3:
+		first, step, last = ns[0], ns[1], ns[2]
+	default:
+		return output{}
+	}
+	var b strings.Builder
+	for n := first; step > 0 && n <= last || step < 0 && n >= last; n += step {
+		if b.Len() > maxFrom {
+			return output{}
+		}
+		b.WriteString(strconv.Itoa(n))
+		b.WriteByte('\n')
+	}
+	return output{Word: Word{Text: b.String()}, known: true}
 }

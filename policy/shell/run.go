@@ -43,7 +43,26 @@ func (w *walker) dispatch(c Command, in input) output {
 		return out
 	}
 	w.emit(c)
+	if !isKnownName(c.Argv[0]) {
+		w.maybeEmpty(c, in)
+	}
 	return w.printed(c, in)
+}
+
+// maybeEmpty reads "$SUDO git push" as git push as well: a variable in front
+// that is empty, or names a wrapper, leaves the rest as the command.
+func (w *walker) maybeEmpty(c Command, in input) {
+	if len(c.Argv) > 1 && isCommandName(c.Argv[1].Text) {
+		w.again(c, c.Argv[1:], c.Argv[0].Text, in)
+	}
+}
+
+// isCommandName says whether a word looks like the name of a program.
+func isCommandName(s string) bool {
+	if s == "" || strings.IndexByte("-+=:@%#!~$", s[0]) >= 0 {
+		return false
+	}
+	return !strings.ContainsAny(s, " =:*?[]{}()<>|&;\"'\\\n")
 }
 
 func (w *walker) callAll(fns []*function, c Command, in input) output {

@@ -69,6 +69,8 @@ func (wr *wrapper) parseArgs(argv []Word) parsed {
 			i += p.flag(wr, argv, i)
 		case wr.assign && isAssign(word) && len(subs) == 0:
 			p.env = append(p.env, assignOf(argv[i]))
+		case wr.assign && len(subs) == 0 && i+1 < len(argv) && argv[i].Subst && !isKnownName(argv[i]):
+			// env $(cat .env) cmd: assignments that are not known
 		case len(subs) > 0:
 			if !hasAlternative(subs[0], word) {
 				return p

@@ -129,7 +129,9 @@ func moreSystemWrapper(name string) []wrapper {
 		return one(wrapper{value: "-S -c -e -h -L -p -s -t -T -X -Q -x -r -R -D", none: "-ls -list -r -x -X"})
 	case "dtach":
 		return one(wrapper{skip: 1, value: "-e -r"})
-	case "with-contenv", "lacheck", "retry":
+	case "gnome-terminal":
+		return one(wrapper{dash: true})
+	case "with-contenv", "retry":
 		return one(wrapper{value: "-t -s -d -m -x --times --sleep --delay --min --max"})
 	}
 	return nil
