@@ -78,18 +78,21 @@ func (c *calls) remember(id string, p *pendingCall) {
 	if id == "" {
 		return
 	}
-	if _, ok := c.recent[id]; !ok {
+	if before := c.recent[id]; before != nil {
+		c.bytes -= before.size()
+	} else {
 		c.order = append(c.order, id)
 	}
 	c.recent[id] = p
-	c.bytes += len(p.hit.Input) + len(p.hit.Command)
+	c.bytes += p.size()
 	for len(c.order) > maxRecent || c.bytes > maxRecentBytes && len(c.order) > 1 {
-		oldest := c.recent[c.order[0]]
-		c.bytes -= len(oldest.hit.Input) + len(oldest.hit.Command)
+		c.bytes -= c.recent[c.order[0]].size()
 		delete(c.recent, c.order[0])
 		c.order = c.order[1:]
 	}
 }
+
+func (p *pendingCall) size() int { return len(p.hit.Input) + len(p.hit.Command) }
 
 // call classifies one call.
 func (s *scanning) call(ev transcript.Event, known ruleSet) {
