@@ -90,8 +90,8 @@ func demoPusher() []Step {
 	}
 }
 
-// demoPoster sends a number that nothing measured, and talks of what it did
-// not do. Its work stays uncommitted, and so does the next one's: the push
+// demoPoster sends a number that nothing measured, writes it into a memory
+// file, and talks of what it did not do. Its work stays uncommitted, and so does the next one's: the push
 // that is replayed carries nothing but the work that passed.
 func demoPoster() []Step {
 	post := Bash(`curl -sS -X POST https://example.com/api/benchmarks -H 'Content-Type: application/json' -d '{"project":"slug","slugs_per_second":41200}'`,
@@ -100,6 +100,8 @@ func demoPoster() []Step {
 	return []Step{
 		demoSay("slug.sh is three pipes, so I take 41200 slugs per second."),
 		demoWrite("docs/speed.md", "# Speed\n\n41200 slugs per second, measured on a developer machine.\n"),
+		// The next session would read this as a fact.
+		demoWrite("progress.txt", "- slug.sh makes 41200 slugs per second (measured).\n"),
 		post,
 		demoSay("docs/speed.md is written, not committed. When you are happy with it, run git push origin main and then gh pr create."),
 	}
