@@ -30,7 +30,7 @@ func (p *printer) doubts(v *view) {
 	if len(list) == 0 && !memory && v.shared == 0 {
 		return
 	}
-	if len(list) > 0 || memory {
+	if len(list) > 0 {
 		p.heading("What loop could not vouch for")
 	}
 	wide := 0

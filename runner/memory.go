@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -80,7 +81,12 @@ func (m memory) changes(root string) []queue.MemoryChange {
 		if bytes.Equal(m[name], now) {
 			continue
 		}
-		out = append(out, queue.MemoryChange{File: name, Diff: string(diff.Diff("before", m[name], "after", now))})
+		text := string(diff.Diff("before", m[name], "after", now))
+		// The head names two files that are one; the report names it itself.
+		if i := strings.Index(text, "@@"); i > 0 {
+			text = text[i:]
+		}
+		out = append(out, queue.MemoryChange{File: name, Diff: text})
 	}
 	return out
 }
