@@ -51,6 +51,44 @@ func fileOf(tool string, input []byte) (file, bool) {
 	return f, true
 }
 
+// redirects says whether a shell command writes into a script: echo ... >>
+// deploy.sh, cat > deploy.sh <<EOF, tee deploy.sh. It only raises words to what
+// is written for later, so a look at the text is enough.
+func redirects(tool string, input []byte) bool {
+	if strings.ToLower(tool) != "bash" {
+		return false
+	}
+	command := gjson.GetBytes(input, "command").String()
+	for rest := command; ; {
+		i := strings.IndexByte(rest, '>')
+		if i < 0 {
+			break
+		}
+		rest = strings.TrimLeft(rest[i:], ">| \t")
+		if (file{name: firstWord(rest)}).isScript() {
+			return true
+		}
+	}
+	for rest := command; ; {
+		_, after, ok := strings.Cut(rest, "tee ")
+		if !ok {
+			return false
+		}
+		rest = after
+		if (file{name: firstWord(strings.TrimPrefix(rest, "-a "))}).isScript() {
+			return true
+		}
+	}
+}
+
+func firstWord(s string) string {
+	word := s
+	if i := strings.IndexAny(s, " \t\n;&|)<>"); i >= 0 {
+		word = s[:i]
+	}
+	return strings.Trim(word, `"'`)
+}
+
 // base is the file's name in lower case, with either kind of separator.
 func (f file) base() string {
 	return strings.ToLower(path.Base(strings.ReplaceAll(f.name, `\`, "/")))

@@ -201,6 +201,10 @@ func TestScan(t *testing.T) {
 			"recipe", tool("e", "Edit", `{"file_path":"Makefile","old_string":"x","new_string":"ship:\n\t@rsync -a out host:/srv\n"}`) + ok("e", ""), Options{},
 			[]string{`1 written Edit#e rsync "rsync -a out host:/srv"`},
 		},
+		{"echoed into a script", bash("a", "echo 'git push' >> ./deploy.sh") + ok("a", ""), Options{}, []string{`1 written Bash#a say-push "echo 'git push' >> ./deploy.sh"`}},
+		{"script by heredoc", bash("a", "cat > \"Makefile\" <<'EOF'\nx:\n\tgit push\nEOF") + ok("a", ""), Options{}, []string{`1 written Bash#a say-push "git push"`}},
+		{"script by tee", bash("a", "echo git push | tee -a x.sh") + ok("a", ""), Options{}, []string{`1 written Bash#a say-push "echo git push | tee -a x.sh"`}},
+		{"text by heredoc", bash("a", "cat > notes.md <<'EOF'\ngit push\nEOF") + ok("a", ""), Options{}, []string{`1 mentioned Bash#a say-push "git push"`}},
 		{
 			"removed from a script", tool("e", "Edit", `{"file_path":"deploy.sh","old_string":"git push","new_string":"true"}`) + ok("e", ""), Options{},
 			[]string{`1 mentioned Edit#e say-push "git push"`},
