@@ -71,7 +71,7 @@ func TestRunTimeout(t *testing.T) {
 		Timeout: 300 * time.Millisecond,
 		Grace:   10 * time.Millisecond,
 	})
-	if !o.TimedOut || o.Signal != "killed" || o.Err != nil || o.OK() {
+	if !o.TimedOut || o.Signal == "" || o.Err != nil || o.OK() {
 		t.Fatalf("%+v", o)
 	}
 	if l := withToken(token); len(l) > 0 {
@@ -108,7 +108,7 @@ func TestRunEndsWithTheContext(t *testing.T) {
 // A background process of a gate holds the pipe: its output ends all the same.
 func TestRunDoesNotWaitForAHolder(t *testing.T) {
 	o := Run(t.Context(), shell("sleep 300 & echo out", RunOptions{}))
-	if string(o.Tail) != "out\n" || o.ExitCode != 0 || len(o.Leftovers) != 1 || o.Leftovers[0].Command != "sleep 300" {
+	if string(o.Tail) != "out\n" || o.ExitCode != 0 || len(o.Leftovers) != 1 || !strings.Contains(o.Leftovers[0].Command, "sleep 300") {
 		t.Fatalf("%q %+v", o.Tail, o)
 	}
 }
