@@ -144,6 +144,10 @@ func TestHooksCannotBeSwitchedOffByTheAgent(t *testing.T) {
 		t.Error("the push went out")
 	}
 	diff(t, "waiting", []string{"blocked git push origin HEAD:refs/heads/armed"}, waiting(w.report()))
+	// Without hooks the client refuses it too, but in other words.
+	if got := w.told(title); !strings.Contains(got, "queued as #1") {
+		t.Errorf("the hook did not answer; the model was told %q", got)
+	}
 	for _, dir := range []string{"repo", "home"} {
 		for _, name := range []string{"settings.json", "settings.local.json"} {
 			if !strings.Contains(w.read(filepath.Join(dir, ".claude", name)), "disableAllHooks") {
