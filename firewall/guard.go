@@ -29,10 +29,10 @@ type Guard struct {
 	Classifier Classifier
 	Queue      Queue
 	Level      policy.Level
-	Base       queue.Action                 // session, story, attempt: what every action of this attempt shares
-	Place      func(cwd string) Place       // where the repository of cwd stands
-	Now        func() time.Time             //
-	Allowed    func(Request, policy.Result) // told of each call that may run; may be nil
+	Base       queue.Action                                      // session, story, attempt: what every action of this attempt shares
+	Place      func(cwd string) Place                            // where the repository of cwd stands
+	Now        func() time.Time                                  //
+	Decided    func(r Request, res policy.Result, deferred bool) // told of each decision; may be nil
 
 	mu       sync.Mutex
 	started  bool
@@ -92,8 +92,8 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	if refused {
 		reply = g.hold(ctx, r, call, res)
 	}
-	if !refused && g.Allowed != nil {
-		g.Allowed(r, res)
+	if g.Decided != nil {
+		g.Decided(r, res, refused)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -42,7 +42,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 	if err != nil {
 		return a, time.Time{}, err
 	}
-	mem := readMemory(o.Root, filepath.Dir(o.Stories), o.Memory)
+	mem := readMemory(keep, o)
 	guard := r.guard(keep, &a)
 	end, err := r.supervise(ctx, keep, s, &a, guard)
 	if err != nil {
@@ -101,6 +101,10 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 			Transcript: filepath.Join(a.Dir, transcriptName),
 		},
 		Place: func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
+		Decided: func(req firewall.Request, res policy.Result, deferred bool) {
+			r.o.Log.Debug("call decided", "call", req.ToolUseID, "tool", req.Tool, "agent", req.AgentID,
+				"tier", res.Tier.String(), "rules", res.Rules(), "deferred", deferred)
+		},
 	}
 }
 

@@ -2,7 +2,9 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/queue"
 )
 
@@ -19,32 +22,75 @@ var memoryNames = []string{"MEMORY.md", "CLAUDE.md", "progress.txt"}
 // maxMemory bounds what is read of one memory file.
 const maxMemory = 256 << 10
 
-// memory is the content of the memory files before an attempt, by path
-// relative to the root; a missing file is nil.
+// memory is the content of the memory files at one moment, by path relative to
+// the root; a missing file is nil.
 type memory map[string][]byte
 
-// readMemory reads the watched files: the known names at the root and beside
-// the story file, and those the user lists.
-func readMemory(root, storyDir string, listed []string) memory {
+// readMemory reads the watched files: the known names wherever git sees them,
+// at the root and beside the story file also where it does not, those that the
+// user lists, and the client's own memory when it is switched on.
+func readMemory(ctx context.Context, o *Options) memory {
 	m := memory{}
-	dirs := []string{root, storyDir, filepath.Join(root, ".claude")}
-	for _, dir := range dirs {
+	for _, dir := range []string{o.Root, filepath.Dir(o.Stories), filepath.Join(o.Root, ".claude")} {
 		for _, name := range memoryNames {
-			m.add(root, filepath.Join(dir, name))
+			m.add(o.Root, filepath.Join(dir, name))
 		}
 	}
-	for _, p := range listed {
+	for _, p := range append(gitMemory(ctx, o), o.Memory...) {
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(root, p)
+			p = filepath.Join(o.Root, p)
 		}
-		m.add(root, p)
+		m.add(o.Root, p)
+	}
+	if o.AutoMemory {
+		m.add(o.Root, clientMemory(o))
 	}
 	return m
 }
 
+// gitMemory lists the memory files that git knows or sees untracked.
+func gitMemory(ctx context.Context, o *Options) []string {
+	argv := []string{"git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"}
+	for _, name := range memoryNames {
+		argv = append(argv, ":(glob)**/"+name)
+	}
+	out := proc.Run(ctx, proc.RunOptions{
+		Argv: argv, Dir: o.Root, Env: o.Env, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
+	})
+	if !out.OK() {
+		return nil
+	}
+	return slices.DeleteFunc(strings.Split(string(out.Tail), "\x00"), func(s string) bool { return s == "" })
+}
+
+// clientMemory is where the client keeps its own memory of this folder.
+func clientMemory(o *Options) string {
+	base := envValue(o.Env, "CLAUDE_CONFIG_DIR")
+	if base == "" {
+		base = filepath.Join(envValue(o.Env, "HOME"), ".claude")
+	}
+	slug := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '-'
+	}, o.Root)
+	return filepath.Join(base, "projects", slug, "memory", "MEMORY.md")
+}
+
+func envValue(env []string, name string) string {
+	value := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
 func (m memory) add(root, path string) {
 	name, err := filepath.Rel(root, path)
-	if err != nil {
+	if err != nil || !filepath.IsLocal(name) {
 		name = path
 	}
 	m[name] = readCapped(path)
@@ -64,24 +110,16 @@ func readCapped(path string) []byte {
 	return b
 }
 
-// changes is what happened to the watched files since, as unified diffs.
-func (m memory) changes(root string) []queue.MemoryChange {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+// changes is what became of the files of m by now, as unified diffs.
+func (m memory) changes(now memory) []queue.MemoryChange {
+	all := maps.Clone(m)
+	maps.Copy(all, now)
 	var out []queue.MemoryChange
-	for _, name := range names {
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(root, name)
-		}
-		now := readCapped(path)
-		if bytes.Equal(m[name], now) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if bytes.Equal(m[name], now[name]) {
 			continue
 		}
-		text := string(diff.Diff("before", m[name], "after", now))
+		text := string(diff.Diff("before", m[name], "after", now[name]))
 		// The head names two files that are one; the report names it itself.
 		if i := strings.Index(text, "@@"); i > 0 {
 			text = text[i:]

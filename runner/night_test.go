@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,7 +93,7 @@ func newNight(t *testing.T, script sim.Script, titles ...string) *night {
 	n.o = Options{
 		Root: root, State: state, Stories: filepath.Join(root, "prd.json"), Level: policy.Unattended,
 		Client: []string{self, "as-client", scriptPath}, Hook: []string{self, "as-hook"},
-		Env:      append(os.Environ(), "GORACE=atexit_sleep_ms=0", "HOME="+root),
+		Env:      []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GORACE=atexit_sleep_ms=0", "HOME=" + root},
 		GateTime: time.Minute, Wall: time.Minute, Silence: time.Minute, TermGrace: 2 * time.Second, ResultGrace: time.Minute,
 		RulesText: prompts.Rules(prompts.RulesOptions{}), ClaudeMD: true, Gates: []string{"true"},
 		Set: set, Store: store, Progress: n, Now: time.Now,
@@ -295,21 +296,32 @@ func TestAStoryFileThatTheAgentBrokeIsPutBack(t *testing.T) {
 }
 
 func TestMemoryFilesAreShownAsDiffs(t *testing.T) {
-	n := newNight(t, sim.Any(sim.Bash(`echo "99.2 % of users agree" >> MEMORY.md; echo x > extra.txt; rm progress.txt`, ""), say("noted")), "first")
-	n.o.Memory = []string{"extra.txt"}
-	if err := os.WriteFile(filepath.Join(n.o.Root, "progress.txt"), []byte("old\n"), 0o600); err != nil {
-		t.Fatal(err)
+	n := newNight(t, sim.Any(sim.Bash(`echo "99.2 % of users agree" >> MEMORY.md; echo x > extra.txt; rm progress.txt
+mkdir -p docs/deep node_modules && echo y > docs/deep/CLAUDE.md && echo z > node_modules/CLAUDE.md && echo same > CLAUDE.md
+mkdir -p ~/.claude/projects/$(pwd -P | tr -c 'a-zA-Z0-9\n' -)/memory && echo auto > ~/.claude/projects/$(pwd -P | tr -c 'a-zA-Z0-9\n' -)/memory/MEMORY.md`, ""), say("noted")), "first")
+	n.o.Memory, n.o.AutoMemory = []string{"extra.txt"}, true
+	for name, text := range map[string]string{"progress.txt": "old\n", "CLAUDE.md": "same\n", ".gitignore": "node_modules\n"} {
+		if err := os.WriteFile(filepath.Join(n.o.Root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("git", "init", "-q", n.o.Root).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	got := map[string]string{}
 	for _, m := range n.run(t.Context()).Attempts[0].Memory {
 		got[m.File] = m.Diff
 	}
-	for file, want := range map[string]string{"MEMORY.md": "+99.2 % of users agree", "extra.txt": "+x", "progress.txt": "-old"} {
-		if !strings.Contains(got[file], want) {
-			t.Errorf("%s: %q, want %q in it", file, got[file], want)
+	want := map[string]string{
+		"MEMORY.md": "+99.2 % of users agree", "extra.txt": "+x", "progress.txt": "-old", "docs/deep/CLAUDE.md": "+y",
+		strings.TrimPrefix(clientMemory(&n.o), n.o.Root+"/"): "+auto", // this test's home is the root
+	}
+	for file, text := range want {
+		if !strings.HasPrefix(got[file], "@@") || !strings.Contains(got[file], text) {
+			t.Errorf("%s: %q, want %q in it", file, got[file], text)
 		}
 	}
-	if len(got) != 3 {
+	if len(got) != len(want) {
 		t.Errorf("%d files: %v", len(got), got)
 	}
 }

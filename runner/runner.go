@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -78,6 +79,7 @@ type Options struct {
 	Set      *policy.Set
 	Store    *queue.Store
 	Progress Progress
+	Log      *slog.Logger    // details for whoever looks for a fault; nil = none
 	Kill     <-chan struct{} // closed by the second signal: end now
 	Now      func() time.Time
 }
@@ -110,6 +112,9 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	}
 	if o.ResultGrace == 0 {
 		o.ResultGrace = DefaultResultGrace
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	unlock, err := lockRun(o.State)
 	if err != nil {
@@ -160,6 +165,7 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
 		Client: version, ConfigHash: o.ConfigHash,
 	}}
 	self := proc.Self()
+	o.Log.Info("session starts", "session", r.session.ID, "client", version, "level", r.session.Level, "stories", len(plan), "state", o.State)
 	r.session.Pid, r.session.PidStart, r.session.BootID = self.Pid, self.Start, proc.BootID()
 	for _, s := range plan {
 		r.session.StoryOrder = append(r.session.StoryOrder, s.ID)

@@ -23,7 +23,7 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	if err := r.claims(keep, a, before); err != nil {
 		return err
 	}
-	a.Memory = mem.changes(r.o.Root)
+	a.Memory = mem.changes(readMemory(keep, r.o))
 	if a.Outcome == queue.Done {
 		r.verify(ctx, a)
 	}
@@ -146,6 +146,7 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("scan the transcript: %w", err)
 	}
+	o.Log.Debug("transcript scanned", "attempt", a.ID, "lines", stats.Lines, "bytes", stats.Bytes, "calls", stats.Calls, "hits", stats.Hits)
 	a.ScanNote, a.Scanned = ScanNote(stats), true
 	// A scan that is repeated after a crash finds its own actions again and
 	// adds none twice.

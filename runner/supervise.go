@@ -43,8 +43,10 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 	}
 	defer func() { err = errors.Join(err, script.Close()) }()
 
+	argv := clientArgs(r.o, a.ID, f)
+	r.o.Log.Debug("client starts", "story", a.Story, "attempt", a.ID, "argv", argv)
 	c, err := proc.Start(proc.Options{
-		Argv: clientArgs(r.o, a.ID, f), Dir: r.o.Root, Env: clientEnv(r.o, a.ID),
+		Argv: argv, Dir: r.o.Root, Env: clientEnv(r.o, a.ID),
 		Stdin: []byte(prompt), Stderr: stderr, Grace: r.o.TermGrace, Mark: a.ID,
 	})
 	if err != nil {
@@ -58,6 +60,7 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 	w := &watch{o: r.o, child: c, guard: guard, a: a, cost: r.cost, keep: script, grace: r.o.ResultGrace}
 	end = w.run(ctx)
 	end.stderr = tail(stderr)
+	r.o.Log.Debug("client ended", "attempt", a.ID, "exit", end.state.ExitCode, "signal", end.state.Signal, "cause", int(end.cause), "result", end.final != nil)
 	return end, r.leftovers(keep, end.state, a)
 }
 

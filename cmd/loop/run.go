@@ -156,7 +156,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
-		Memory: c.MemoryFiles, ConfigHash: c.Hash, Set: set, Kill: a.kill, Now: a.now,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Set: set, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
 }
 
