@@ -10,17 +10,17 @@ import (
 // ten thousand of them, for which encoding/json takes most of the time there
 // is; so what it wrote in the plain way is read in the plain way, and
 // everything else is left to it.
-func decodeAction(b []byte) (Action, error) {
+func decodeAction(b string) (Action, error) {
 	var a Action
 	if readAction(b, &a) {
 		return a, nil
 	}
-	return slowDecode(b)
+	return slowDecode([]byte(b))
 }
 
 // readAction reads an object in the form that encoding/json writes: no white
 // space, keys spelt exactly. It gives up, with false, at whatever is not so.
-func readAction(b []byte, a *Action) bool {
+func readAction(b string, a *Action) bool {
 	r := reader{b: b}
 	if !r.skip('{') {
 		return false
@@ -68,16 +68,16 @@ func (r *reader) field(key string, a *Action) bool {
 	}
 	switch key {
 	case "input":
-		a.Input = bytes.Clone(raw)
-		return json.Valid(raw) && len(bytes.TrimSpace(raw)) == len(raw)
+		a.Input = []byte(raw)
+		return json.Valid(a.Input) && len(bytes.TrimSpace(a.Input)) == len(raw)
 	case "detected_at":
-		t, err := time.Parse(`"`+time.RFC3339Nano+`"`, string(raw))
+		t, err := time.Parse(`"`+time.RFC3339Nano+`"`, raw)
 		a.DetectedAt = t
 		return err == nil
 	case "decisions":
-		return json.Unmarshal(raw, &a.Decisions) == nil
+		return json.Unmarshal([]byte(raw), &a.Decisions) == nil
 	case "replay":
-		return json.Unmarshal(raw, &a.Replay) == nil
+		return json.Unmarshal([]byte(raw), &a.Replay) == nil
 	}
 	return false
 }

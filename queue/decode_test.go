@@ -42,7 +42,7 @@ func FuzzDecodeOfWhatWasStored(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decodeAction(b)
+		got, err := decodeAction(string(b))
 		if d := cmp.Diff(want, got); d != "" || err != nil {
 			t.Errorf("%s\n%v\n%s", b, err, d)
 		}
@@ -60,7 +60,7 @@ func FuzzReadAction(f *testing.F) {
 	f.Add([]byte(`{"input":{]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got Action
-		if !readAction(b, &got) {
+		if !readAction(string(b), &got) {
 			return
 		}
 		want, err := slowDecode(b)
@@ -82,14 +82,14 @@ func TestQuickReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got Action
-	if !readAction(b, &got) || cmp.Diff(a, got) != "" {
+	if !readAction(string(b), &got) || cmp.Diff(a, got) != "" {
 		t.Errorf("%s\n%s", b, cmp.Diff(a, got))
 	}
 	for _, odd := range []string{
 		`{"id":"a","Command":"git push"}`, `{"id":"a","new_field":1}`, `{"id":"a" }`, `{"id":null}`, `{"line":-1}`,
 		`{"line":1.5}`, `{"id":"a","id":"b",}`, `{}x`, `{"id":"a"`, ``, `null`, `{"tier":"far"}`, `{"detected_at":"today"}`,
 	} {
-		if readAction([]byte(odd), &got) {
+		if readAction(odd, &got) {
 			t.Errorf("read %s", odd)
 		}
 	}

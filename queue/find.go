@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -17,6 +20,9 @@ import (
 // minSuffix is the least number of hex digits that name an entry by the end of
 // its id. The beginning of a UUIDv7 is its time, and alike in one scan.
 const minSuffix = 6
+
+// minPart is how many actions are worth a goroutine.
+const minPart = 500
 
 // Filter chooses actions; an empty field chooses all.
 type Filter struct {
@@ -32,15 +38,31 @@ func (f Filter) match(a *Action) bool {
 		(len(f.Evidence) == 0 || slices.Contains(f.Evidence, a.Evidence))
 }
 
+// mayMatch looks at the stored bytes for what match needs, so that most of
+// what is not chosen need not be decoded. A text cannot fake it away: quotes
+// inside a text are escaped.
+func (f Filter) mayMatch(raw string) bool {
+	return mayHold(raw, "status", f.Status) && mayHold(raw, "evidence", f.Evidence)
+}
+
+func mayHold[T ~string](raw string, key string, values []T) bool {
+	for _, v := range values {
+		if strings.Contains(raw, `"`+key+`":"`+string(v)+`"`) {
+			return true
+		}
+	}
+	return len(values) == 0
+}
+
 // Get finds one action by its number ("12", "#12"), its full id, or a suffix of
 // its id of at least six hex digits that no other action has.
 func (s *Store) Get(ctx context.Context, ref string) (Action, error) {
-	var raw []byte
+	var raw string
 	found := ErrNotFound
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		var id []byte
 		if id, found = resolve(tx, ref); found == nil {
-			raw = bytes.Clone(tx.Bucket([]byte(bucketActions)).Get(id))
+			raw = string(tx.Bucket([]byte(bucketActions)).Get(id))
 		}
 		return nil
 	})
@@ -56,7 +78,7 @@ func (s *Store) Get(ctx context.Context, ref string) (Action, error) {
 // Actions lists the actions that the filter chooses, in the order in which
 // they were stored.
 func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
-	var raw [][]byte
+	var raw []string
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		raw = rawActions(tx, f.Session)
 		return nil
@@ -64,6 +86,7 @@ func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
 	if err != nil {
 		return nil, err
 	}
+	raw = slices.DeleteFunc(raw, func(b string) bool { return !f.mayMatch(b) })
 	all, err := decodeActions(raw)
 	if err != nil {
 		return nil, err
@@ -72,8 +95,8 @@ func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
 }
 
 // rawActions copies the actions of a session, or all of them, by number.
-func rawActions(tx *bolt.Tx, session string) [][]byte {
-	var raw [][]byte
+func rawActions(tx *bolt.Tx, session string) []string {
+	var raw []string
 	actions := tx.Bucket([]byte(bucketActions))
 	bucket, prefix := bucketNumbers, []byte(nil)
 	if session != "" {
@@ -82,19 +105,29 @@ func rawActions(tx *bolt.Tx, session string) [][]byte {
 	c := tx.Bucket([]byte(bucket)).Cursor()
 	for k, id := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, id = c.Next() {
 		if b := actions.Get(id); b != nil {
-			raw = append(raw, bytes.Clone(b))
+			raw = append(raw, string(b))
 		}
 	}
 	return raw
 }
 
-func decodeActions(raw [][]byte) ([]Action, error) {
+// decodeActions decodes on all processors: a report waits for it.
+func decodeActions(raw []string) ([]Action, error) {
 	out := make([]Action, len(raw))
-	for i, b := range raw {
-		var err error
-		if out[i], err = decodeAction(b); err != nil {
-			return nil, err
-		}
+	part := max(minPart, (len(raw)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	errs := make([]error, len(raw)/part+1)
+	var wg sync.WaitGroup
+	for n := range errs {
+		from, to := n*part, min(len(raw), (n+1)*part)
+		wg.Go(func() {
+			for i := from; i < to && errs[n] == nil; i++ {
+				out[i], errs[n] = decodeAction(raw[i])
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -100,7 +100,8 @@ type Snapshot struct {
 // snapshot; an ambiguous one is an error.
 func (s *Store) Snapshot(ctx context.Context, session string) (Snapshot, error) {
 	var rawSession []byte
-	var attempts, actions, findings [][]byte
+	var attempts, findings [][]byte
+	var actions []string
 	id := session
 	var found error
 	err := s.view(ctx, func(tx *bolt.Tx) error {
@@ -121,10 +122,10 @@ func (s *Store) Snapshot(ctx context.Context, session string) (Snapshot, error) 
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return decodeSnapshot(id, rawSession, attempts, actions, findings, found)
+	return decodeSnapshot(id, rawSession, attempts, findings, actions, found)
 }
 
-func decodeSnapshot(id string, session []byte, attempts, actions, findings [][]byte, found error) (snap Snapshot, err error) {
+func decodeSnapshot(id string, session []byte, attempts, findings [][]byte, actions []string, found error) (snap Snapshot, err error) {
 	if _, ok := found.(*AmbiguousError); ok {
 		return snap, fmt.Errorf("session: %w", found)
 	}

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -9,9 +8,10 @@ import (
 )
 
 // reader reads the JSON that encoding/json writes, piece by piece. Each of its
-// methods reports whether the next piece is what it reads.
+// methods reports whether the next piece is what it reads. Texts are parts of
+// the one string, not copies.
 type reader struct {
-	b  []byte
+	b  string
 	at int
 }
 
@@ -26,7 +26,7 @@ func (r *reader) skip(c byte) bool {
 
 // word passes a bare word.
 func (r *reader) word(w string) bool {
-	if bytes.HasPrefix(r.b[r.at:], []byte(w)) {
+	if strings.HasPrefix(r.b[r.at:], w) {
 		r.at += len(w)
 		return true
 	}
@@ -40,43 +40,51 @@ func (r *reader) text() (string, bool) {
 		return "", false
 	}
 	body := raw[1 : len(raw)-1]
-	if bytes.IndexByte(body, '\\') < 0 {
-		return string(body), utf8.Valid(body)
+	if strings.IndexByte(body, '\\') < 0 {
+		return body, utf8.ValidString(body)
 	}
 	return unescape(raw)
 }
 
 // quoted passes a string with its quotes.
-func (r *reader) quoted() ([]byte, bool) {
+func (r *reader) quoted() (string, bool) {
 	start := r.at
 	if !r.skip('"') {
-		return nil, false
+		return "", false
 	}
-	for ; r.at < len(r.b); r.at++ {
-		switch c := r.b[r.at]; {
-		case c == '\\':
-			r.at++
-		case c == '"':
-			r.at++
-			return r.b[start:r.at], true
-		case c < ' ':
-			return nil, false
+	for {
+		n := strings.IndexByte(r.b[r.at:], '"')
+		if n < 0 {
+			return "", false
+		}
+		r.at += n + 1
+		raw := r.b[start:r.at]
+		if slashes := len(raw) - 1 - len(strings.TrimRight(raw[1:len(raw)-1], `\`)) - 1; slashes%2 == 0 {
+			return raw, !hasControl(raw)
 		}
 	}
-	return nil, false
+}
+
+func hasControl(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // unescape reads the few escapes that are common here, and leaves the others
 // to encoding/json.
-func unescape(raw []byte) (string, bool) {
+func unescape(raw string) (string, bool) {
 	var b strings.Builder
 	for rest := raw[1 : len(raw)-1]; ; {
-		i := bytes.IndexByte(rest, '\\')
+		i := strings.IndexByte(rest, '\\')
 		if i < 0 {
-			b.Write(rest)
+			b.WriteString(rest)
 			break
 		}
-		b.Write(rest[:i])
+		b.WriteString(rest[:i])
 		switch c := rest[i+1]; c {
 		case '"', '\\':
 			b.WriteByte(c)
@@ -86,7 +94,7 @@ func unescape(raw []byte) (string, bool) {
 			b.WriteByte('\t')
 		default:
 			var s string
-			err := json.Unmarshal(raw, &s)
+			err := json.Unmarshal([]byte(raw), &s)
 			return s, err == nil
 		}
 		rest = rest[i+2:]
@@ -115,13 +123,13 @@ func (r *reader) texts(to *[]string) bool {
 
 // value passes one value of any kind and returns it as it is. What is inside
 // is for others to check.
-func (r *reader) value() ([]byte, bool) {
+func (r *reader) value() (string, bool) {
 	start, depth := r.at, 0
 	for r.at < len(r.b) {
 		switch r.b[r.at] {
 		case '"':
 			if _, ok := r.quoted(); !ok {
-				return nil, false
+				return "", false
 			}
 			if depth == 0 {
 				return r.b[start:r.at], true
@@ -144,7 +152,7 @@ func (r *reader) value() ([]byte, bool) {
 		}
 		r.at++
 	}
-	return nil, false
+	return "", false
 }
 
 // readNumber reads a whole number without a sign.
@@ -153,7 +161,7 @@ func readNumber[T int | uint64](r *reader, to *T) bool {
 	for r.at < len(r.b) && r.b[r.at] >= '0' && r.b[r.at] <= '9' {
 		r.at++
 	}
-	n, err := strconv.ParseInt(string(r.b[start:r.at]), 10, 64)
+	n, err := strconv.ParseInt(r.b[start:r.at], 10, 64)
 	*to = T(n)
 	return err == nil && (r.at == start+1 || r.b[start] != '0')
 }
