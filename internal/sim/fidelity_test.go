@@ -121,7 +121,7 @@ func TestBashLimits(t *testing.T) {
 	w := newWorld(t)
 	w.sh("git init -q --bare ../origin.git && git remote add origin ../origin.git")
 	r := w.run(Any(
-		Call("Bash", map[string]any{"command": "echo began; sleep 300", "timeout": 200}),
+		Call("Bash", map[string]any{"command": "echo began; sleep 300", "timeout": 2000}),
 		Call("Bash", map[string]any{"cmd": "x"}),
 		Call("Read", map[string]any{}),
 		Call("Write", map[string]any{"file_path": "x"}),
@@ -131,7 +131,7 @@ func TestBashLimits(t *testing.T) {
 		Step{SleepMS: 1}, Step{RateLimit: "rejected", ResetsAt: 1796015997}, Step{Result: object{"result": "mine"}}, Step{Text: "after it"},
 	), "1", "--permission-mode", "bypassPermissions", "--settings", "{}")
 	for _, want := range []string{
-		`"content":"Exit code 143\nCommand timed out after 200ms\nbegan"`,
+		`"content":"Exit code 143\nCommand timed out after 2s\nbegan"`,
 		"InputValidationError: Bash failed", "InputValidationError: Read failed", "InputValidationError: Write failed",
 		`"stdout":"background"`, `"gitOperation":{"push":{"branch":"main"}}`, `"subtype":"vcs_state_changed"`, `"resetsAt":1796015997`,
 		`"result":"mine"`,
