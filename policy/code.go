@@ -64,7 +64,7 @@ func codeFlags(lang string) (short string, long []string) {
 	case "shell":
 		return "c", nil
 	}
-	return "", []string{"-Command", "-c"}
+	return "", []string{"-Command", "-command", "-c", "-C", "/c", "/C"}
 }
 
 // Options of interpreters whose value is the next word.
@@ -201,6 +201,13 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	if len(in.code) == 0 && in.script == "" && c.Stdin.Known && lang != "awk" {
 		in.code = append(in.code, c.Stdin.Text)
 	}
+	if lang == "pwsh" || lang == "powershell" {
+		for _, w := range c.Argv[1:] {
+			if strings.HasPrefix(strings.ToLower(w.Text), "-enc") || strings.ToLower(w.Text) == "-e" || strings.ToLower(w.Text) == "-ec" {
+				hits = append(hits, opaqueHit("opaque-payload", commandText(c), "It runs an encoded command."))
+			}
+		}
+	}
 	for _, code := range in.code {
 		hits = append(hits, r.program(lang, code)...)
 	}
@@ -262,13 +269,17 @@ func (r *reading) script(c *shell.Command, name string) []Hit {
 	return nil
 }
 
+// maxProgram is the longest program text that is looked into.
+const maxProgram = 256 << 10
+
 // program classifies a program text.
 func (r *reading) program(lang, text string) []Hit {
-	if len(text) > 1<<20 {
-		return []Hit{opaqueHit("opaque-depth", text[:200], "The program text is too long to be looked into.")}
-	}
-	if lang == "shell" {
+	switch lang {
+	case "shell", "pwsh", "powershell":
 		return r.line(text)
+	}
+	if len(text) > maxProgram {
+		return []Hit{opaqueHit("opaque-depth", text[:200], "The program text is too long to be looked into.")}
 	}
 	if r.left--; r.left < 0 {
 		return nil
@@ -415,6 +426,9 @@ func (r *reading) runs(s *source, k call) []Hit {
 	if len(lits) == 0 {
 		return r.anyString(s)
 	}
+	if !r.set.namesProgram(strings.Join(lits, " ")) {
+		return nil
+	}
 	if strings.ContainsAny(strings.TrimSpace(lits[0]), " \t\n;|&") {
 		return r.line(lits[0])
 	}
@@ -432,10 +446,16 @@ func quietCall(name string) bool {
 		"print", "*.readFileSync", "*.error", "*.warn", "*.toBe", "*.toEqual", "*.equal*", "*.set", "*.get", "*.add", "*.append*", "Error", "String"}, name)
 }
 
+// maxLiterals is how many strings of one call are looked at.
+const maxLiterals = 64
+
 // arguments lists the strings of a call, without those of named arguments.
 func (s *source) arguments(k call) []string {
 	var out []string
 	for _, l := range s.within(k.start, k.end) {
+		if len(out) == maxLiterals {
+			break
+		}
 		before := strings.TrimRight(s.code[:l.start], " \n\t")
 		if before != "" {
 			c := before[len(before)-1]
@@ -469,7 +489,10 @@ func blankBraces(s string) string {
 func (r *reading) anyString(s *source) []Hit {
 	var hits []Hit
 	for _, l := range s.lits {
-		if strings.Contains(strings.TrimSpace(l.text), " ") {
+		if r.left < maxReadings/4 {
+			return hits
+		}
+		if strings.Contains(strings.TrimSpace(l.text), " ") && r.set.namesProgram(l.text) {
 			for _, h := range r.line(l.text) {
 				if h.Tier == External && !h.Mention && !h.Opaque {
 					hits = append(hits, h)
@@ -489,11 +512,25 @@ func (r *reading) anyString(s *source) []Hit {
 		for _, l := range s.within(i, i+end) {
 			words = append(words, l.text)
 		}
-		if len(words) > 1 {
+		if len(words) > 1 && r.left > maxReadings/4 && r.set.namesProgram(strings.Join(words, " ")) {
 			hits = append(hits, r.line(quoteWords(words))...)
 		}
 	}
 	return hits
+}
+
+// namesProgram reports whether a text could be a command that a rule speaks
+// of: it names a program, a script, or something that is not known.
+func (s *Set) namesProgram(text string) bool {
+	if strings.ContainsAny(text, "$`/") {
+		return true
+	}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r < 0x80 && !wordByte(byte(r)) && r != '.' }) {
+		if s.programs[w] != nil || languageOf(w) != "" {
+			return true
+		}
+	}
+	return s.table().riskyName(text)
 }
 
 func quoteWords(words []string) string {

@@ -10,9 +10,10 @@ import (
 // shell line inside Python inside a shell line) are followed, and how many of
 // them there may be.
 const (
-	maxReadings = 64
+	maxReadings = 256
 	maxNesting  = 6
 	maxHits     = 200
+	maxWords    = 4 << 20 // bytes of data looked through for mentions
 )
 
 // reading is the state of classifying one call.
@@ -27,10 +28,12 @@ type reading struct {
 	nodes   []Node            // what was found, for Explain
 	trace   bool
 	noText  bool // leave out the pass over what is data
+	words   int  // bytes of data that may still be looked through
+	last    string
 }
 
 func (s *Set) newReading(cwd string) *reading {
-	return &reading{set: s, cwd: cwd, left: maxReadings, aliases: map[string]string{}, remotes: map[string]string{}}
+	return &reading{set: s, cwd: cwd, left: maxReadings, words: maxWords, aliases: map[string]string{}, remotes: map[string]string{}}
 }
 
 // line classifies a command line.
@@ -58,7 +61,7 @@ func (r *reading) line(text string) []Hit {
 		return hits
 	}
 	for _, t := range l.Texts {
-		hits = append(hits, r.set.mentions(t.Body)...)
+		hits = append(hits, r.mentions(t.Body)...)
 	}
 	if len(l.Opaque) > 0 {
 		hits = append(hits, r.unparsed(text, l.Opaque[0], hits)...)

@@ -40,7 +40,7 @@ func (s *Set) fileCall(in map[string]any) Result {
 func (s *Set) written(name, text string) []Hit {
 	hits := s.mentions(text)
 	lang := languageOfFile(name, text)
-	if lang == "" {
+	if lang == "" || len(text) > maxProgram {
 		return hits
 	}
 	for _, h := range s.newReading("").program(lang, text) {

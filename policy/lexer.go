@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"sort"
+	"strings"
+)
 
 // literal is one string literal of a program text.
 type literal struct {
@@ -187,7 +190,7 @@ type call struct {
 // followed by a string is a call too.
 func (s *source) calls() []call {
 	var out []call
-	for i := 0; i < len(s.code); i++ {
+	for i := 0; i < len(s.code) && len(out) < maxCalls; i++ {
 		switch c := s.code[i]; {
 		case c == '(':
 			if name := s.nameBefore(i); name != "" {
@@ -220,10 +223,17 @@ func (s *source) nameBefore(i int) string {
 	return s.code[j:i]
 }
 
+// The bounds of looking at calls: how many, and how long their arguments are.
+const (
+	maxCalls     = 4000
+	maxArguments = 32 << 10
+)
+
 // closing finds the parenthesis that closes the one at i.
 func (s *source) closing(i int) int {
 	depth := 0
-	for k := i; k < len(s.code); k++ {
+	limit := min(len(s.code), i+maxArguments)
+	for k := i; k < limit; k++ {
 		switch s.code[k] {
 		case '(':
 			depth++
@@ -233,7 +243,7 @@ func (s *source) closing(i int) int {
 			}
 		}
 	}
-	return len(s.code)
+	return limit
 }
 
 func (s *source) statementEnd(i int) int {
@@ -246,8 +256,12 @@ func (s *source) statementEnd(i int) int {
 // within lists the literals that stand in a part of the text.
 func (s *source) within(start, end int) []literal {
 	var out []literal
-	for _, l := range s.lits {
-		if l.start >= start && l.end <= end {
+	from := sort.Search(len(s.lits), func(i int) bool { return s.lits[i].start >= start })
+	for _, l := range s.lits[from:] {
+		if l.start >= end {
+			break
+		}
+		if l.end <= end {
 			out = append(out, l)
 		}
 	}

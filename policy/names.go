@@ -9,6 +9,7 @@ import (
 // tables are the lists that the classifier looks at beside the rules.
 type tables struct {
 	risky, counter, stage, verbs, harmless map[string]bool
+	soft, strong                           map[string]bool
 	sqlWrites, mongoWrites, redisReads     map[string]bool
 	localTools, netTools, shellTools       map[string]bool
 	wordTools                              map[string]bool
@@ -26,6 +27,7 @@ func (s *Set) table() *tables {
 			if n := p.def.Names; n != nil {
 				t.risky, t.counter, t.stage = setOf(n.Risky), setOf(n.Counter), setOf(n.Stage)
 				t.verbs, t.harmless = setOf(n.Verbs), setOf(n.Harmless)
+				t.soft, t.strong = setOf(n.Soft), setOf(n.Strong)
 			}
 			if d := p.def.Tables; d != nil {
 				t.sqlWrites, t.mongoWrites, t.redisReads = setOf(d.SQLWrites), setOf(d.MongoWrites), setOf(d.RedisReads)
@@ -70,22 +72,26 @@ func nameWords(name string) []string {
 }
 
 // riskyName reports whether a script or target that cannot be seen through is
-// named like one that reaches outside. A word like build or lint beside the
-// risky one clears it; a stage like dev or test does so only before it, for
-// deploy:dev deploys.
+// named like one that reaches outside. A word like lint or dry beside the
+// risky one clears it, and build or status clears deploy but not publish; a
+// stage like dev or test does so only before it, for deploy:dev deploys.
+// build-and-push says that it does both.
 func (t *tables) riskyName(name string) bool {
-	risky := false
+	risky, strong, soft, both := false, false, false, false
 	for _, w := range nameWords(name) {
 		switch {
-		case t.counter[w]:
-			return false
-		case t.stage[w] && !risky:
-			return false
 		case t.risky[w]:
 			risky = true
+			strong = strong || t.strong[w]
+		case t.counter[w], t.stage[w] && !risky && !both:
+			return false
+		case t.soft[w]:
+			soft = true
+		case w == "and" || w == "then":
+			both = true
 		}
 	}
-	return risky
+	return risky && (strong || both || !soft)
 }
 
 // riskyScript judges the file name of a script.

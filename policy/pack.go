@@ -104,6 +104,8 @@ type serverDef struct {
 type namesDef struct {
 	Risky    []string `toml:"risky"`    // deploy, publish, ...
 	Counter  []string `toml:"counter"`  // build, lint, ...: with one of these it is local
+	Soft     []string `toml:"soft"`     // counter words that do not clear a strong one
+	Strong   []string `toml:"strong"`   // risky words that say that something is sent
 	Stage    []string `toml:"stage"`    // dev, test: a counter word only before the risky one
 	Verbs    []string `toml:"verbs"`    // a first operand of an unknown program
 	Harmless []string `toml:"harmless"` // programs that are never judged by an operand

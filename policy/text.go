@@ -46,6 +46,17 @@ func lineAround(text string, start, end int) string {
 	return strings.TrimSpace(text[from:min(to, end+120)])
 }
 
+// mentions looks through a part of the line that is data, within the bounds of
+// the reading: many commands may share one long text.
+func (r *reading) mentions(text string) []Hit {
+	if len(text) > r.words || text == r.last {
+		return nil
+	}
+	r.words -= len(text)
+	r.last = text
+	return r.set.mentions(text)
+}
+
 // data looks for mentions in the words of a command that are data.
 func (r *reading) data(prog string, c *shell.Command) []Hit {
 	var hits []Hit
@@ -54,21 +65,21 @@ func (r *reading) data(prog string, c *shell.Command) []Hit {
 		if w.Subst {
 			text = withoutSubstitutions(text)
 		}
-		hits = append(hits, r.set.mentions(text)...)
+		hits = append(hits, r.mentions(text)...)
 	}
 	for _, e := range c.Env {
 		if !e.Value.Subst {
-			hits = append(hits, r.set.mentions(e.Value.Text)...)
+			hits = append(hits, r.mentions(e.Value.Text)...)
 		}
 	}
 	if prog == "echo" || prog == "printf" || prog == "print" {
-		hits = append(hits, r.set.mentions(joinWords(c.Argv[1:]))...)
+		hits = append(hits, r.mentions(joinWords(c.Argv[1:]))...)
 	}
 	if c.Stdin.Known {
-		hits = append(hits, r.set.mentions(c.Stdin.Text)...)
+		hits = append(hits, r.mentions(c.Stdin.Text)...)
 	}
 	for _, f := range c.Files {
-		hits = append(hits, r.set.mentions(f.Text)...)
+		hits = append(hits, r.mentions(f.Text)...)
 	}
 	return hits
 }
@@ -142,7 +153,7 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
 	}
 	for _, w := range c.Argv[1:] {
-		if strings.HasPrefix(w.Text, "-") {
+		if strings.HasPrefix(w.Text, "-") || t.builds(prog) {
 			continue
 		}
 		if t.verbs[w.Text] && !hasDry(c.Argv) {
@@ -151,6 +162,17 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 		break
 	}
 	return nil
+}
+
+// builds: the program is named like one that builds or tests, so that a word
+// like release behind it is a variant.
+func (t *tables) builds(prog string) bool {
+	for _, w := range nameWords(prog) {
+		if t.soft[w] || t.counter[w] || t.stage[w] {
+			return true
+		}
+	}
+	return false
 }
 
 func hasDry(argv []shell.Word) bool {
