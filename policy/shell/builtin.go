@@ -29,7 +29,7 @@ func changeDir(w *walker, c Command, in input) (output, bool) {
 	default:
 		w.st.cd(args[0])
 	}
-	return silent, true
+	return silent(), true
 }
 
 // setState applies the builtins and tools that change what later commands see.
@@ -58,7 +58,7 @@ func setState(w *walker, c Command, in input) (output, bool) {
 				w.st.set(args[1].Text, text)
 			}
 			w.emit(c)
-			return silent, true
+			return silent(), true
 		}
 	case "alias":
 		for _, a := range args {

@@ -116,7 +116,7 @@ func (w *walker) oneCall(c *syntax.CallExpr, in input, redirs []Redirect) output
 		if len(redirs) > 0 {
 			w.emit(Command{Argv: []Word{{Text: ":"}}, Redirects: redirs, Stdin: in.Input, Source: w.source(c)})
 		}
-		return silent
+		return silent()
 	}
 	cmd := Command{Stdin: in.Input, Redirects: redirs, Source: w.source(c)}
 	for _, a := range c.Assigns {
@@ -128,7 +128,7 @@ func (w *walker) oneCall(c *syntax.CallExpr, in input, redirs []Redirect) output
 		cmd.Argv = append(cmd.Argv, w.fields(word)...)
 	}
 	if len(cmd.Argv) == 0 {
-		return silent
+		return silent()
 	}
 	return w.run(cmd, in)
 }

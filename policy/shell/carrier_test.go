@@ -43,6 +43,9 @@ var carriers = []string{
 	"git rebase -x %q main", "git rebase --exec=%q main", "git bisect run %s", "git filter-branch --tree-filter %q", "git -c alias.x='!'%q x", "git config alias.x '!'%q && git x",
 	"git config --global alias.x '!'%q; git x", "tmux new-session -d -s x %q", "tmux send-keys -t x %q Enter", "hyperfine %q", "concurrently %q 'true'",
 	"sudo -E env A=1 timeout 5 nice bash -c %q", "bash -c 'bash -c \"$1\"' _ %q", "sudo sh -c \"sh -c \\\"$(cat x)\\\"; %s\"", "set -- %q; eval \"$1\"",
+	"docker $OPTS run img %s", "docker run $OPTS img %s", "kubectl $ARGS exec pod -- %s", "$SUDO %s", "env $(cat .env | xargs) %s", "sudo $OPTS %s",
+	"repeat 3 %s", "noglob %s", "sudo -s <<< %q", "cmd.exe /c %q", "git -c core.pager=%q log", "PAGER=%q git log", "tar cf x . --to-command=%q", "split --filter %q f",
+	"gh alias set x '!'%q && gh x", "echo %q > .git/hooks/pre-commit; git commit", "read -r c <<< %q; $c", "for c in true %q; do $c; done", "run() { \"$@\"; }; run %s",
 	"gosu bob %s", "tini -- %s", "hatch run -e x %s", "aws-vault exec p %s", "vagrant ssh -c %q", "gcloud compute ssh x --command=%q", "dbus-run-session -- %s",
 }
 

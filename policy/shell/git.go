@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func gitCode(w *walker, c Command, in input) (output, bool) {
 	switch c.Argv[sub].Text {
 	case "config":
 		w.gitConfig(args)
-		return silent, true
+		return silent(), true
 	case "submodule":
 		w.gitWords(c, args, "foreach", in)
 	case "bisect":
@@ -52,7 +53,8 @@ func gitCode(w *walker, c Command, in input) (output, bool) {
 // gitHooks reads the hooks that the line itself wrote and that a subcommand
 // runs.
 func (w *walker) gitHooks(c Command, sub string) {
-	for name, text := range w.st.files {
+	for _, name := range slices.Sorted(maps.Keys(w.st.files)) {
+		text := w.st.files[name]
 		if dir := path.Base(path.Dir(name)); (dir == "hooks" || strings.HasPrefix(dir, ".husky")) && hasFlag(hooksOf(sub), path.Base(name)) && isShellText(text) {
 			w.payloadOf(c, Word{Text: text}, "git "+path.Base(name)+" hook", w.st.child(), input{})
 		}
@@ -231,7 +233,7 @@ func ghCode(w *walker, c Command, in input) (output, bool) {
 			val.Text = "alias.gh " + p.skip[0].Text + "=" + val.Text
 			w.st.gitAlias = gitAlias(w.st.gitAlias, val)
 		}
-		return silent, false
+		return silent(), false
 	}
 	val, ok := w.st.gitAlias["gh "+c.Argv[1].Text]
 	if !ok {

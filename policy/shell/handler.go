@@ -100,7 +100,7 @@ func evalCode(w *walker, c Command, in input) (output, bool) {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		return silent, false
+		return silent(), false
 	}
 	w.r.dry = true
 	code := joinWords(args)
@@ -172,10 +172,10 @@ func trapCode(w *walker, c Command, in input) (output, bool) {
 		i++
 	}
 	if len(c.Argv)-i < 2 || c.Argv[i].Text == "" || c.Argv[i].Text == "-" {
-		return silent, false
+		return silent(), false
 	}
 	w.r.traps = append(w.r.traps, trap{w: *w, c: c, code: i})
-	return silent, true
+	return silent(), true
 }
 
 // sourceFile is source: a file of the line or a process substitution is code.

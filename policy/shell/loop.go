@@ -148,8 +148,7 @@ func (w *walker) declare(d *syntax.FuncDecl) {
 		return
 	}
 	for _, name := range names {
-		fn := &function{name: name.Value, body: d.Body, f: w.f}
-		w.r.funcs = append(w.r.funcs, fn)
+		fn := w.r.function(name.Value, d.Body, w.f)
 		if w.st.funcs == nil {
 			w.st.funcs = map[string][]*function{}
 		}
@@ -159,6 +158,22 @@ func (w *walker) declare(d *syntax.FuncDecl) {
 		}
 		w.st.funcs[name.Value] = []*function{fn}
 	}
+}
+
+// function is the function of a body: one, however often the walk comes by.
+func (r *reader) function(name string, body *syntax.Stmt, f frame) *function {
+	for _, fn := range r.bodies[body] {
+		if fn.name == name {
+			return fn
+		}
+	}
+	fn := &function{name: name, body: body, f: f}
+	if r.bodies == nil {
+		r.bodies = map[*syntax.Stmt][]*function{}
+	}
+	r.bodies[body] = append(r.bodies[body], fn)
+	r.funcs = append(r.funcs, fn)
+	return fn
 }
 
 // maxCalls is how deep functions may call each other.

@@ -14,7 +14,7 @@ func (w *walker) printed(c Command, in input) output {
 	args := c.Argv[1:]
 	switch c.Program() {
 	case "true", ":", "set", "shift", "unset", "alias", "unalias", "export", "cd":
-		return silent // the others may fail, and what follows && then prints nothing
+		return silent() // the others may fail, and what follows && then prints nothing
 	case "echo":
 		return echo(args)
 	case "printf":

@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"path"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // The bounds of one reading. They are far above what people and agents write,
@@ -17,6 +19,7 @@ const (
 	maxWrappers     = 32       // wrappers in front of one command
 	maxSteps        = 100000   // statements walked, loops and calls unrolled
 	maxPayload      = 4 << 20  // bytes of payloads read, all together
+	minPayload      = 1 << 10  // what a payload counts at least
 	maxValue        = 64 << 10 // bytes of one variable
 	maxOutput       = 1 << 20  // bytes of one known output
 	maxFrom         = 4 << 10  // bytes of the source of a pipe's left side
@@ -32,6 +35,7 @@ type reader struct {
 	texts   map[Text]bool
 	traps   []trap
 	funcs   []*function
+	bodies  map[*syntax.Stmt][]*function
 	aliases []*alias
 	buf     []byte
 	steps   int

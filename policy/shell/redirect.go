@@ -128,11 +128,11 @@ func (w *walker) redirected(out output, redirs []Redirect) output {
 				w.st.setFile(rd.Target.Text, out.Text, strings.HasSuffix(rd.Op, ">>"))
 			}
 			if rd.Target.Text != "/dev/stdout" {
-				out = silent
+				out = silent()
 			}
 		case ">&", "1>&":
 			if rd.Target.Text == "2" {
-				out = silent
+				out = silent()
 			}
 		}
 	}

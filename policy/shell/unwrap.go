@@ -71,11 +71,12 @@ func (wr *wrapper) parseArgs(argv []Word) parsed {
 			p.env = append(p.env, assignOf(argv[i]))
 		case wr.assign && len(subs) == 0 && i+1 < len(argv) && argv[i].Subst && !isKnownName(argv[i]):
 			// env $(cat .env) cmd: assignments that are not known
-		case len(subs) > 0:
-			if !hasAlternative(subs[0], word) {
-				return p
-			}
+		case len(subs) > 0 && hasAlternative(subs[0], word):
 			subs = subs[1:]
+		case len(subs) > 0:
+			if isKnownName(argv[i]) {
+				return p
+			} // docker $OPTS run: flags that are not known
 		case len(p.skip) < wr.skip:
 			p.skip = append(p.skip, argv[i])
 			if wr.where != "" && wr.code == "" && len(p.skip) == wr.skip { // the rest is for the container
@@ -211,6 +212,9 @@ func (w *walker) unwrap(wr wrapper, c Command, in input) (output, bool) {
 	}
 	if len(p.code) > 0 || len(p.cmd) == 0 || p.none {
 		return out, true
+	}
+	if wr.where != "" && len(p.skip) > 0 && !isKnownName(p.skip[0]) && len(p.cmd) > 1 {
+		inner.again(c, p.cmd[1:], label(c.Argv, p.end, Word{}), in) // docker run $OPTS image cmd
 	}
 	if wr.join {
 		return inner.payloadOf(c, joinWords(p.cmd), label(c.Argv, p.end, Word{}), w.childOf(wr), in), true

@@ -36,7 +36,8 @@ type output struct {
 	decoded string // how it was decoded ("base64"), if it was
 }
 
-var silent = output{known: true}
+// silent is the output of a command that prints nothing.
+func silent() output { return output{known: true} }
 
 // input is an Input with what its text is made of.
 type input struct {
@@ -79,7 +80,7 @@ func (o *outputs) all() output {
 // text parses and walks a whole text. What cannot be parsed is read by its
 // tokens, in addition to the statements in front of the error.
 func (w *walker) text(text string, in input, mode Mode) output {
-	w.r.payload += max(len(text), 256)
+	w.r.payload += max(len(text), minPayload)
 	if w.r.payload > maxPayload+w.r.opts.MaxBytes {
 		w.r.opaque("too many payloads")
 		return output{}
@@ -175,7 +176,7 @@ func (w *walker) stmt(s *syntax.Stmt, in input) output {
 func (w *walker) bare(s *syntax.Stmt, in input, redirs []Redirect) output {
 	c := Command{Argv: []Word{{Text: ":"}}, Stdin: in.Input, Source: w.source(s)}
 	w.emit(c)
-	out := silent
+	out := silent()
 	if in.Kind == InputFile {
 		out = w.catFile(in.From)
 	}
@@ -288,10 +289,10 @@ func (w *walker) command(cmd syntax.Command, in input) output {
 		w.caseClause(c, in)
 	case *syntax.FuncDecl:
 		w.declare(c)
-		return silent
+		return silent()
 	case *syntax.DeclClause:
 		w.declClause(c, in)
-		return silent
+		return silent()
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			return w.stmt(c.Stmt, in)

@@ -1,0 +1,5 @@
+//go:build !race
+
+package shell
+
+const boundsSize = 256 << 10
