@@ -175,9 +175,12 @@ const longestMark = 6 * len("code_change_published") // all its letters escaped
 
 func markOf(piece []byte) mark {
 	switch string(piece) {
-	case "tool_use", "mcp_tool_use", "server_tool_use":
+	case "tool_use", "mcp_tool_use", "server_tool_use",
+		"function_call", "custom_tool_call", "local_shell_call", "toolCall", "tool_calls",
+		"tool.execution_start", "command_execution", "mcp_tool_call":
 		return markCall
-	case "tool_result", "mcp_tool_result", "task_notification", "task_updated":
+	case "tool_result", "mcp_tool_result", "task_notification", "task_updated",
+		"function_call_output", "custom_tool_call_output", "toolResult", "tool_call_id", "tool.execution_complete":
 		return markResult
 	case "init", "vcs_state_changed", "code_change_published", "gitOperation", "permission_denials", "deferred_tool_use":
 		return markNotice

@@ -1,5 +1,6 @@
 // Package transcript decodes what a coding agent wrote: the stream-json of
-// `claude --print`, the client's on-disk session files, and plain text.
+// `claude --print`, the client's on-disk session files, plain text, and the
+// records of other agents as far as they can be recognised.
 //
 // It is tolerant: a broken, torn or unknown line never stops it, and what
 // could not be read is counted. Memory is bounded whatever the size of a

@@ -60,6 +60,9 @@ func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			out.Kind, out.Call = KindCall, b.call()
 			d.add(out)
+		case "toolCall", "function_call":
+			out.Kind, out.Call = KindCall, b.foreignCall("")
+			d.add(out)
 		case "tool_result", "mcp_tool_result":
 			out.Kind, out.Result = KindResult, b.result(r, results == 1)
 			d.add(out)
@@ -77,6 +80,9 @@ func (d *lineDecoder) prose(text string, ev Event, role string) {
 
 func (r *row) call() *Call {
 	c := &Call{ID: r.id, Name: r.name, Input: rawMessage(r.input)}
+	if c.ID == "" {
+		c.ID = r.callID
+	}
 	if r.server != "" {
 		c.Name = "mcp__" + r.server + "__" + c.Name
 	}
@@ -87,6 +93,9 @@ func (r *row) call() *Call {
 // whole record are about this call only when it is alone there.
 func (r *row) result(record *row, alone bool) *Result {
 	res := &Result{CallID: r.callID, Text: contentText(r.content), IsError: r.isError}
+	if r.content == "" {
+		res.Text, res.IsError = contentText(r.output), r.isError || r.failed
+	}
 	known := applyMeta(res, gjson.Parse(record.meta))
 	if alone && !known && record.decision+record.nonExecution != "" {
 		known = true

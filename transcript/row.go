@@ -29,6 +29,9 @@ type row struct {
 	decision, nonExecution        string // what an on-disk row says instead of meta
 	attachment, normalized        string
 	parentCall                    string // parentToolUseID
+
+	payload, item, output, toolCalls string // of other agents
+	failed                           bool
 }
 
 // readRow takes a record apart.
@@ -46,13 +49,13 @@ func (r *row) set(key, value string) {
 		r.subtype = text(value)
 	case "id":
 		r.id = text(value)
-	case "name":
+	case "name", "tool_name", "toolName":
 		r.name = text(value)
 	case "server_name":
 		r.server = text(value)
 	case "role":
 		r.role = text(value)
-	case "tool_use_id":
+	case "tool_use_id", "tool_id", "call_id", "toolCallId", "tool_call_id":
 		r.callID = text(value)
 	case "agent_id", "agentId":
 		r.agent = text(value)
@@ -68,8 +71,12 @@ func (r *row) set(key, value string) {
 		r.timestamp = text(value)
 	case "isSynthetic", "isMeta":
 		r.synthetic = r.synthetic || value == "true"
-	case "is_error":
+	case "is_error", "isError":
 		r.isError = value == "true"
+	case "success":
+		r.failed = value == "false"
+	case "status":
+		r.failed = r.failed || value == `"error"`
 	case "toolDenialKind", "nonExecutionKind", "non_execution_kind":
 		r.nonExecution = text(value)
 	default:
@@ -88,8 +95,16 @@ func (r *row) setPart(key, value string) {
 		r.content = value
 	case "data":
 		r.data = value
-	case "input":
+	case "input", "arguments", "parameters", "action":
 		r.input = value
+	case "payload":
+		r.payload = value
+	case "item":
+		r.item = value
+	case "output", "result":
+		r.output = value
+	case "tool_calls":
+		r.toolCalls = value
 	case "text":
 		r.text = value
 	case "thinking":
@@ -113,7 +128,8 @@ func (r *row) isRecord() bool {
 	switch r.typ {
 	case "assistant", "user", "system", "result", "progress", "agent_progress", "attachment",
 		"rate_limit_event", "stream_event", "tool_progress", "command_lifecycle", "summary",
-		"queue-operation", "file-history-snapshot", "last-prompt":
+		"queue-operation", "file-history-snapshot", "last-prompt",
+		"response_item", "tool.execution_start", "tool.execution_complete", "item.started", "item.completed":
 		return true
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		return r.name != ""
@@ -193,8 +209,15 @@ func (d *lineDecoder) nested(r *row, base Event, depth int) {
 	default:
 		// unknown records are looked into all the same
 		switch {
+		case d.foreign(r, ev, depth):
+		case r.role == "tool" || r.role == "toolResult":
+			ev.Kind, ev.Result = KindResult, r.foreignResult()
+			d.add(ev)
 		case r.isMessage():
 			d.blocks(r, r.content, ev, r.role)
+			d.toolCalls(r.toolCalls, ev)
+		case r.toolCalls != "":
+			d.toolCalls(r.toolCalls, ev)
 		case strings.HasPrefix(r.message, "{"):
 			d.message(r, ev)
 		}
