@@ -2,7 +2,8 @@
 // decisions in one bbolt file per repository.
 //
 // Buckets. Values are JSON with schema: 1; an index has an id or nothing as its
-// value. Ids are the 16 bytes of a UUIDv7, numbers are 8 bytes big endian.
+// value. Ids are the 16 bytes of a UUIDv7, numbers are 8 bytes big endian; a
+// text in a key that is long or holds a NUL stands there by its hash.
 //
 //	deferred_actions   id                           -> Action
 //	action_numbers     number                       -> id
