@@ -259,8 +259,14 @@ func (w *walker) cmdSubst(p *syntax.CmdSubst) Word {
 	return Word{Text: w.source(p), Dynamic: true, Subst: true}
 }
 
+// procSubst walks a process substitution; in >(cmd) the command reads what is
+// written there.
 func (w *walker) procSubst(p *syntax.ProcSubst) output {
-	out := w.fork().stmts(p.Stmts, input{})
+	in := input{}
+	if p.Op == syntax.CmdOut {
+		in.Kind = InputPipe
+	}
+	out := w.fork().stmts(p.Stmts, in)
 	w.comments(p.Last)
 	return out
 }
