@@ -303,6 +303,9 @@ func (a *args) helps() bool {
 	if a.has("--help") && !a.tool.Stop {
 		return true
 	}
+	if len(a.argv) == 1 && containsString([]string{"--version", "-version", "-V", "-h", "--help"}, a.argv[0].Text) {
+		return true
+	}
 	return a.hasAny(a.tool.Help)
 }
 
@@ -352,10 +355,9 @@ func (r *reading) operands(how string, a *args, c *shell.Command, n int) []Hit {
 			}
 		}
 	case "argv":
-		hits = r.command(&inner)
+		hits = r.line(lineOf(inner.Argv))
 	case "argv-self":
-		inner.Argv = append([]shell.Word{c.Argv[0]}, inner.Argv...)
-		hits = r.command(&inner)
+		hits = r.line(lineOf(append([]shell.Word{c.Argv[0]}, inner.Argv...)))
 	}
 	return hits
 }
@@ -370,12 +372,27 @@ func tailOf(argv []shell.Word, w shell.Word) []shell.Word {
 	return []shell.Word{w}
 }
 
-func joinWords(words []shell.Word) string {
+// lineOf writes words as a command line; what is not known stays open to
+// expansion.
+func lineOf(words []shell.Word) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = quoteWords([]string{w.Text})
+		if w.Dynamic && !strings.ContainsAny(w.Text, "\"\\") {
+			out[i] = `"` + w.Text + `"`
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func joinWords(words []shell.Word) string { return strings.Join(wordTexts(words), " ") }
+
+func wordTexts(words []shell.Word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w.Text
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
 // git follows aliases and the commands that configuration makes git run.

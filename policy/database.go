@@ -15,6 +15,9 @@ func dbRemote(a *args, rest []shell.Word) bool {
 			hosts = append(hosts, v)
 		}
 	}
+	if a.tool.is("cqlsh") && a.cmd.Program() == "cqlsh" && len(rest) > 0 && !isLoopbackHost(rest[0].Text) {
+		return true
+	}
 	hosts = append(hosts, rest...)
 	for _, h := range hosts {
 		if remoteHost(h, a) {
