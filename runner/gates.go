@@ -12,15 +12,16 @@ import (
 const gateTail = 16 << 10
 
 // runGates runs the gates in order and stops at the first that fails: what
-// comes after it would only bury the cause.
-func runGates(ctx context.Context, o *Options) []queue.Gate {
-	var gates []queue.Gate
+// comes after it would only bury the cause. left is what they left running; it
+// is gone by now.
+func runGates(ctx context.Context, o *Options) (gates []queue.Gate, left []proc.Leftover) {
 	for _, command := range o.Gates {
 		o.Progress.Notice("gate: " + command)
 		out := proc.Run(ctx, proc.RunOptions{
 			Argv: []string{"sh", "-c", command}, Dir: o.Root, Env: o.Env,
 			Timeout: o.GateTime, Tail: gateTail, Now: o.Now,
 		})
+		left = append(left, out.Leftovers...)
 		g := queue.Gate{
 			Command: command, ExitCode: out.ExitCode, Duration: out.Duration, Output: string(out.Tail),
 			Passed: out.Err == nil && out.ExitCode == 0 && !out.TimedOut,
@@ -36,5 +37,5 @@ func runGates(ctx context.Context, o *Options) []queue.Gate {
 			break
 		}
 	}
-	return gates
+	return gates, left
 }

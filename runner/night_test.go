@@ -413,14 +413,19 @@ func TestSignals(t *testing.T) {
 
 func TestAProcessLeftBehindIsEndedAndNamed(t *testing.T) {
 	n := newNight(t, sim.Any(sim.Bash("setsid sleep 4711 > /dev/null 2>&1 & echo up", ""), say("ok")), "first")
+	n.o.Gates = []string{"setsid sleep 4712 > /dev/null 2>&1 &"}
 	snap := n.run(t.Context())
 	nothingLeft(t, snap.Attempts[0].ID)
-	found := false
+	var found []string
 	for _, f := range snap.Findings {
-		found = found || f.Kind == "leftover" && strings.Contains(f.Text, "sleep 4711")
+		for _, want := range []string{"the client and was ended: sleep 4711", "a gate and was ended: sleep 4712"} {
+			if f.Kind == "leftover" && strings.Contains(f.Text, want) {
+				found = append(found, want)
+			}
+		}
 	}
-	if !found {
-		t.Errorf("not in the findings: %+v", snap.Findings)
+	if len(found) != 2 {
+		t.Errorf("%q of %+v", found, snap.Findings)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/scanner"
@@ -25,7 +26,10 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	}
 	a.Memory = mem.changes(readMemory(keep, r.o))
 	if a.Outcome == queue.Done {
-		r.verify(ctx, a)
+		left := r.verify(ctx, a)
+		if err := r.leftovers(keep, left, a, "a gate"); err != nil {
+			return err
+		}
 	}
 	// The verdict is kept before the mark is set: whoever picks up after a
 	// crash knows whether the mark is loop's own.
@@ -49,21 +53,22 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 }
 
 // verify turns "ended well" into done, unproven or gate-failed.
-func (r *run) verify(ctx context.Context, a *queue.Attempt) {
+func (r *run) verify(ctx context.Context, a *queue.Attempt) (left []proc.Leftover) {
 	if len(r.o.Gates) == 0 {
 		a.Outcome, a.Reason = queue.Unproven, "no gates are configured, so nothing was checked"
-		return
+		return nil
 	}
-	a.Gates = runGates(ctx, r.o)
+	a.Gates, left = runGates(ctx, r.o)
 	if ctx.Err() != nil {
 		a.Outcome, a.Reason = queue.Interrupted, "interrupted by a signal during the gates"
-		return
+		return left
 	}
 	for _, g := range a.Gates {
 		if !g.Passed {
 			a.Outcome, a.Reason = queue.GateFailed, fmt.Sprintf("gate %q did not pass", g.Command)
 		}
 	}
+	return left
 }
 
 // claims puts back every done mark that the agent set or took away, and says

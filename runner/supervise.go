@@ -61,17 +61,17 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 	end = w.run(ctx)
 	end.stderr = tail(stderr)
 	r.o.Log.Debug("client ended", "attempt", a.ID, "exit", end.state.ExitCode, "signal", end.state.Signal, "cause", int(end.cause), "result", end.final != nil)
-	return end, r.leftovers(keep, end.state, a)
+	return end, r.leftovers(keep, end.state.Leftovers, a, "the client")
 }
 
-// leftovers tells what the client left running: it is gone by now.
-func (r *run) leftovers(ctx context.Context, st proc.State, a *queue.Attempt) error {
-	for _, left := range st.Leftovers {
+// leftovers tells what a child left running: it is gone by now.
+func (r *run) leftovers(ctx context.Context, list []proc.Leftover, a *queue.Attempt, whose string) error {
+	for _, left := range list {
 		how := "was ended"
 		if left.Stuck {
 			how = "could not be ended"
 		}
-		text := fmt.Sprintf("a process outlived the client and %s: %s (pid %d)", how, left.Command, left.Pid)
+		text := fmt.Sprintf("a process outlived %s and %s: %s (pid %d)", whose, how, left.Command, left.Pid)
 		if err := addFinding(ctx, r.o, a, "leftover", text); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 		return err
 	}
 	inside := a.insideAgent(ctx, store)
-	if _, err := store.RecoverReplays(ctx); err != nil {
+	if _, err := replay.Recover(ctx, store); err != nil {
 		return err
 	}
 	for _, ref := range refs {

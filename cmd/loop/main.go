@@ -14,7 +14,12 @@ func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	kill := make(chan struct{})
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		// nohup and a shell's & mean it: what was ignored stays ignored.
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		<-signals
 		cancel()

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/prompts"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/replay"
 	"github.com/seed-b23e517c/loop/runner"
 	"github.com/seed-b23e517c/loop/stories"
 )
@@ -75,6 +76,9 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 		return err
 	}
 	if err := a.forPeople(ctx, store, "loop run"); err != nil {
+		return err
+	}
+	if _, err := replay.Recover(ctx, store); err != nil {
 		return err
 	}
 	ro.Store = store
