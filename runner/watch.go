@@ -32,8 +32,12 @@ type child interface {
 // serverTools run at the provider; the client fires no hooks for them.
 var serverTools = []string{"WebSearch"}
 
-// liveTick is how often the live line is told the time.
-const liveTick = time.Second
+// The live line is told the time once in liveTick, and not more often than
+// once in livePause however fast the stream is.
+const (
+	liveTick  = time.Second
+	livePause = 100 * time.Millisecond
+)
 
 // watch follows one child to its end.
 type watch struct {
@@ -47,6 +51,7 @@ type watch struct {
 	end     ending
 	names   map[string]string // tool name by call id, of calls without a result yet
 	doing   string
+	told    time.Time // when the live line was told last
 	stopped bool
 
 	silence, wall, afterResult *time.Timer
@@ -76,7 +81,7 @@ func (w *watch) run(ctx context.Context) ending {
 			w.silence.Reset(w.o.Silence)
 			w.see(ev)
 		case w.end.state = <-exited:
-			exited = nil
+			exited, w.stopped = nil, true // what is left to read needs no stopping
 		case <-w.silence.C:
 			w.stop(stopSilence, w.o.Silence.String())
 		case <-w.wall.C:
@@ -121,8 +126,12 @@ func (w *watch) decode() (<-chan transcript.Event, <-chan error) {
 }
 
 func (w *watch) readFailed(err error) {
-	if err != nil {
-		w.stop(stopTranscript, err.Error())
+	if err == nil {
+		return
+	}
+	w.stop(stopTranscript, err.Error())
+	if w.end.cause == notStopped {
+		w.end.cause, w.end.detail = stopTranscript, err.Error()
 	}
 }
 
@@ -182,8 +191,13 @@ func (w *watch) result(res *transcript.Result) {
 }
 
 func (w *watch) live() {
+	now := w.o.Now()
+	if now.Sub(w.told) < livePause {
+		return
+	}
+	w.told = now
 	w.o.Progress.Live(Live{
-		Story: w.a.Story, Elapsed: w.o.Now().Sub(w.a.Started), Calls: w.a.Calls,
+		Story: w.a.Story, Elapsed: now.Sub(w.a.Started), Calls: w.a.Calls,
 		Denied: w.guard.Deferred(), Cost: w.cost, Doing: w.doing,
 	})
 }
