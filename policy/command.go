@@ -123,6 +123,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	}
 	add(r.code(prog, c)...)
 	add(r.editor(prog, c)...)
+	add(r.subexpressions(prog, c)...)
 	add(r.userPatterns(c)...)
 	if r.unread[c.Opaque] {
 		for i := range hits {
@@ -182,86 +183,6 @@ func remoteHit(c *shell.Command) (Hit, bool) {
 	return Hit{Rule: "remote-command", Tier: External, Why: "The command runs on another machine."}, true
 }
 
-// unknownProgramWord: not even the base name of the program is known.
-func unknownProgramWord(w shell.Word) bool {
-	return unknownWord(w) && unknownWord(shell.Word{Text: baseOf(withoutSubstitutions(w.Text)), Dynamic: true})
-}
-
-// dynamicProgram judges a command whose program is not known: alone, or with
-// a verb that reaches outside, it is external.
-func (r *reading) dynamicProgram(c *shell.Command) []Hit {
-	t := r.set.table()
-	why := "The program is not known before the line runs."
-	switch prog := c.Argv[0]; {
-	case prog.Subst && t.printsEnvironment(prog.Text):
-		return nil
-	case prog.Subst && !locatesProgram(prog.Text), !prog.Subst && len(c.Argv) == 1:
-		return []Hit{opaqueHit("dynamic-program", commandText(c), why)}
-	}
-	for _, w := range c.Argv[1:] {
-		if t.verbs[w.Text] {
-			return []Hit{opaqueHit("dynamic-program", commandText(c), why)}
-		}
-		if !strings.HasPrefix(w.Text, "-") {
-			break
-		}
-	}
-	return nil
-}
-
-// opaquePayload judges a command that runs what cannot be seen. What a
-// well-known tool prints to set up a shell is no such thing, and a file that
-// is only handed on is judged by its name.
-func (r *reading) opaquePayload(c *shell.Command) []Hit {
-	t := r.set.table()
-	for _, w := range c.Argv[1:] {
-		if w.Subst && t.printsEnvironment(w.Text) {
-			return nil
-		}
-	}
-	f := strings.Fields(c.Stdin.From)
-	switch {
-	case c.Stdin.Kind == shell.InputFile && len(f) == 1 && !strings.HasPrefix(f[0], "/dev/"),
-		c.Stdin.Kind == shell.InputPipe && len(f) == 2 && f[0] == "cat" && !strings.HasPrefix(f[1], "-"):
-		if !t.riskyScript(f[len(f)-1]) {
-			return nil
-		}
-	}
-	return []Hit{opaqueHit("opaque-payload", commandText(c), "It "+c.Opaque+".")}
-}
-
-// printsEnvironment: the substitution is one of those that set up a shell,
-// eval "$(ssh-agent -s)" and its kin.
-func (t *tables) printsEnvironment(text string) bool {
-	if body, ok := strings.CutPrefix(text, "<("); ok {
-		text = "$(" + body
-	}
-	bodies, ok := substitutions(text)
-	if !ok || len(bodies) != 1 || strings.ContainsAny(bodies[0], "|;&<>$`") {
-		return false
-	}
-	f := strings.Fields(bodies[0])
-	if len(f) == 0 || !t.envPrinters[strings.Trim(baseOf(f[0]), `"'`)] {
-		return false
-	}
-	for _, w := range f[1:] {
-		if t.envVerbs[w] {
-			return true
-		}
-	}
-	return len(f) == 1
-}
-
-// locatesProgram: the substitution only finds where a program lies.
-func locatesProgram(s string) bool {
-	bodies, ok := substitutions(s)
-	if !ok || len(bodies) != 1 {
-		return false
-	}
-	f := strings.Fields(bodies[0])
-	return len(f) > 0 && containsString([]string{"which", "command", "type", "whereis", "npm", "brew", "go", "xcrun"}, f[0])
-}
-
 // toolCall matches a command against the rules of its tool.
 func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
 	argv := c.Argv[1:]
@@ -317,105 +238,6 @@ func (a *args) withoutFirst() *args {
 	return &b
 }
 
-// payloads classifies what an option or the operands of a command make it run.
-func (r *reading) payloads(a *args, c *shell.Command) []Hit {
-	var hits []Hit
-	for _, sub := range a.subs {
-		for _, f := range sub.RunFlags {
-			for _, v := range a.all(f) {
-				hits = append(hits, r.line(v.Text)...)
-			}
-		}
-		n := len(strings.Fields(sub.Path))
-		if sub.Path == "*" {
-			n = 0
-		}
-		if sub.Run == "" || len(a.words) <= n {
-			continue
-		}
-		hits = append(hits, r.operands(sub.Run, a, c, n)...)
-	}
-	return hits
-}
-
-// operands classifies the operands from n on, which the command runs: as one
-// shell line ("sh"), each as a line ("each", "spawn"), as a command ("argv"),
-// or as a command line of the same program ("argv-self").
-func (r *reading) operands(how string, a *args, c *shell.Command, n int) []Hit {
-	var hits []Hit
-	inner := *c
-	inner.Argv = tailOf(a.argv, a.words[n])
-	switch how {
-	case "sh":
-		return r.line(joinWords(a.words[n:]))
-	case "each", "spawn":
-		for _, w := range a.words {
-			if strings.ContainsAny(w.Text, " \n") {
-				hits = append(hits, r.line(strings.ReplaceAll(w.Text, "spawn ", " "))...)
-			}
-		}
-	case "argv":
-		hits = r.line(lineOf(inner.Argv))
-	case "argv-self":
-		hits = r.line(lineOf(append([]shell.Word{c.Argv[0]}, inner.Argv...)))
-	}
-	return hits
-}
-
-// tailOf is argv from the word w on.
-func tailOf(argv []shell.Word, w shell.Word) []shell.Word {
-	for i := range argv {
-		if argv[i] == w {
-			return argv[i:]
-		}
-	}
-	return []shell.Word{w}
-}
-
-// lineOf writes words as a command line; what is not known stays open to
-// expansion.
-func lineOf(words []shell.Word) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = quoteWords([]string{w.Text})
-		if w.Dynamic && !strings.ContainsAny(w.Text, "\"\\") {
-			out[i] = `"` + w.Text + `"`
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-func joinWords(words []shell.Word) string { return strings.Join(wordTexts(words), " ") }
-
-func wordTexts(words []shell.Word) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w.Text
-	}
-	return out
-}
-
-// git follows aliases and the commands that configuration makes git run.
-func (r *reading) git(a *args, c *shell.Command) []Hit {
-	r.noteGitConfig(a)
-	var hits []Hit
-	for _, v := range a.all("-c") {
-		key, val, _ := strings.Cut(v.Text, "=")
-		if k := strings.ToLower(key); k == "core.sshcommand" || k == "core.editor" || k == "core.pager" || k == "sequence.editor" || k == "core.fsmonitor" {
-			hits = append(hits, r.line(val)...)
-		}
-	}
-	exp, ok := r.gitAlias(a)
-	if !ok || r.depth > maxNesting {
-		return hits
-	}
-	rest := tailOf(a.argv, a.words[0])[1:]
-	if cmd, shellAlias := strings.CutPrefix(exp, "!"); shellAlias {
-		return append(hits, r.line(cmd+" "+joinWords(rest))...)
-	}
-	return append(hits, r.line("git "+exp+" "+joinWords(rest))...)
-}
-
 // userPatterns looks for a user's plain strings.
 func (r *reading) userPatterns(c *shell.Command) []Hit {
 	if len(r.set.patterns) == 0 {
@@ -437,10 +259,6 @@ func commandText(c *shell.Command) string {
 		return c.Source
 	}
 	return joinWords(c.Argv)
-}
-
-func opaqueHit(rule, text, why string) Hit {
-	return Hit{Rule: rule, Tier: External, Why: why, Text: text, Opaque: true}
 }
 
 func top(hits []Hit) Tier {

@@ -59,6 +59,15 @@ func predicateNamed(name string) predicate {
 		return substOperand
 	case "has-input":
 		return hasInput
+	case "literal-operands":
+		return func(a *args, rest []shell.Word) bool {
+			for _, w := range rest {
+				if w.Dynamic || strings.HasPrefix(w.Text, "(") {
+					return false
+				}
+			}
+			return len(rest) > 0
+		}
 	case "risky-name":
 		return riskyOperand
 	case "risky-first":

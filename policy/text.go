@@ -129,7 +129,8 @@ func (r *reading) unparsed(text, why string, hits []Hit) []Hit {
 		return []Hit{{Rule: "unread-text", Tier: External, Opaque: true, Why: "Part of the line could not be read: " + why, Text: text}}
 	}
 	out := Hit{Rule: "unread-text", Tier: Local, Opaque: true, Why: "Part of the line could not be read: " + why, Text: text}
-	if len(r.set.mentions(text)) > 0 {
+	low := strings.ToLower(text)
+	if len(r.set.mentions(text)) > 0 || holdsWord(low, "iex") || holdsWord(low, "invoke-expression") {
 		out.Tier = External
 	}
 	return []Hit{out}
@@ -138,49 +139,4 @@ func (r *reading) unparsed(text, why string, hits []Hit) []Hit {
 // ClassifyText classifies natural language: a mention or local.
 func (s *Set) ClassifyText(text string) Result {
 	return finish(s.mentions(text), Mentioned)
-}
-
-// unknownProgram judges a program that no rule speaks of, by its name and its
-// first operand.
-func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
-	t := r.set.table()
-	name := c.Argv[0].Text
-	if t.harmless[prog] || languageOf(prog) != "" {
-		return nil
-	}
-	why := "A program that is not looked into is named like one that reaches outside."
-	if t.riskyScript(name) {
-		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
-	}
-	for _, w := range c.Argv[1:] {
-		if strings.HasPrefix(w.Text, "-") || t.builds(prog) {
-			continue
-		}
-		if t.verbs[w.Text] && !hasDry(c.Argv) {
-			return []Hit{opaqueHit("opaque-verb", commandText(c), "An unknown program is told to do what reaches outside.")}
-		}
-		break
-	}
-	return nil
-}
-
-// builds: the program is named like one that builds or tests, so that a word
-// like release behind it is a variant.
-func (t *tables) builds(prog string) bool {
-	for _, w := range nameWords(prog) {
-		if t.soft[w] || t.counter[w] || t.stage[w] {
-			return true
-		}
-	}
-	return false
-}
-
-func hasDry(argv []shell.Word) bool {
-	for _, w := range argv {
-		switch w.Text {
-		case "--dry-run", "--help", "-h", "--dryrun", "--dry":
-			return true
-		}
-	}
-	return false
 }

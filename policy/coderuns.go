@@ -1,0 +1,135 @@
+package policy
+
+import "strings"
+
+// runs classifies the command that a call of the text starts: a string is a
+// shell line, several are a program with its arguments. When the argument is
+// a variable, every string of the text may be what it holds.
+func (r *reading) runs(s *source, k call) []Hit {
+	lits := s.arguments(k)
+	if len(lits) == 0 {
+		return r.anyString(s)
+	}
+	if !r.set.namesProgram(strings.Join(lits, " ")) {
+		return nil
+	}
+	if strings.ContainsAny(strings.TrimSpace(lits[0]), " \t\n;|&") {
+		return r.line(lits[0])
+	}
+	if len(lits) > 1 && lits[0] == lits[1] {
+		lits = lits[1:] // execvp("git", ["git", ...])
+	}
+	return r.line(quoteWords(lits))
+}
+
+// quietCall: a call that is known to do nothing with its strings but look at
+// them or print them.
+func quietCall(name string) bool {
+	return matchAny([]string{"console.*", "require", "import", "JSON.*", "*.log", "*.write*", "*.includes", "*.indexOf", "*.startsWith",
+		"*.endsWith", "*.replace*", "*.test", "*.match*", "*.split", "*.join", "*.push", "describe", "it", "test", "expect", "assert*",
+		"print", "*.readFileSync", "*.error", "*.warn", "*.toBe", "*.toEqual", "*.equal*", "*.set", "*.get", "*.add", "*.append*", "Error", "String"}, name)
+}
+
+// maxLiterals is how many strings of one call are looked at.
+const maxLiterals = 64
+
+// arguments lists the strings of a call, without those of named arguments.
+func (s *source) arguments(k call) []string {
+	var out []string
+	for _, l := range s.within(k.start, k.end) {
+		if len(out) == maxLiterals {
+			break
+		}
+		before := strings.TrimRight(s.code[:l.start], " \n\t")
+		if before != "" {
+			c := before[len(before)-1]
+			if c == ':' || c == '=' && !strings.HasSuffix(before, "args=") && !strings.HasSuffix(before, "args =") {
+				continue
+			}
+			if isIdent(c) && strings.HasSuffix(before, "f") {
+				l.text = blankBraces(l.text)
+			}
+		}
+		out = append(out, l.text)
+	}
+	return out
+}
+
+// blankBraces puts a variable in the place of each {expression} of a format
+// string.
+func blankBraces(s string) string {
+	for {
+		i := strings.IndexByte(s, '{')
+		j := strings.IndexByte(s, '}')
+		if i < 0 || j < i {
+			return s
+		}
+		s = s[:i] + "$X" + s[j+1:]
+	}
+}
+
+// anyString classifies every string of the text as a line, and the strings of
+// every list as a command.
+func (r *reading) anyString(s *source) []Hit {
+	var hits []Hit
+	for _, l := range s.lits {
+		if r.left < maxReadings/4 {
+			return hits
+		}
+		if strings.Contains(strings.TrimSpace(l.text), " ") && r.set.namesProgram(l.text) {
+			for _, h := range r.line(l.text) {
+				if h.Tier == External && !h.Mention && !h.Opaque {
+					hits = append(hits, h)
+				}
+			}
+		}
+	}
+	for i := 0; i < len(s.code); i++ {
+		if s.code[i] != '[' {
+			continue
+		}
+		end := strings.IndexByte(s.code[i:], ']')
+		if end < 0 {
+			break
+		}
+		var words []string
+		for _, l := range s.within(i, i+end) {
+			words = append(words, l.text)
+		}
+		if len(words) > 1 && r.left > maxReadings/4 && r.set.namesProgram(strings.Join(words, " ")) {
+			hits = append(hits, r.line(quoteWords(words))...)
+		}
+	}
+	return hits
+}
+
+// namesProgram reports whether a text could be a command that a rule speaks
+// of: it names a program, a script, or something that is not known.
+func (s *Set) namesProgram(text string) bool {
+	if strings.ContainsAny(text, "$`/") {
+		return true
+	}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r < 0x80 && !wordByte(byte(r)) && r != '.' }) {
+		if s.programs[w] != nil || languageOf(w) != "" {
+			return true
+		}
+	}
+	return s.table().riskyName(text)
+}
+
+func quoteWords(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(out, " ")
+}
+
+// excerpt is the part of a text round a call, cut to a readable length.
+func excerpt(text string, start, end int) string {
+	from := strings.LastIndexByte(text[:start], '\n') + 1
+	if start-from > 120 {
+		from = start - 120
+	}
+	return strings.TrimSpace(text[from:min(end+1, len(text), from+400)])
+}

@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// payloads classifies what an option or the operands of a command make it run.
+func (r *reading) payloads(a *args, c *shell.Command) []Hit {
+	var hits []Hit
+	for _, sub := range a.subs {
+		for _, f := range sub.RunFlags {
+			for _, v := range a.all(f) {
+				hits = append(hits, r.line(v.Text)...)
+			}
+		}
+		n := len(strings.Fields(sub.Path))
+		if sub.Path == "*" {
+			n = 0
+		}
+		if sub.Run == "" || len(a.words) <= n {
+			continue
+		}
+		hits = append(hits, r.operands(sub.Run, a, c, n)...)
+	}
+	return hits
+}
+
+// operands classifies the operands from n on, which the command runs: as one
+// shell line ("sh"), each as a line ("each", "spawn"), as a command ("argv"),
+// or as a command line of the same program ("argv-self").
+func (r *reading) operands(how string, a *args, c *shell.Command, n int) []Hit {
+	var hits []Hit
+	inner := *c
+	inner.Argv = tailOf(a.argv, a.words[n])
+	switch how {
+	case "sh":
+		return r.line(joinWords(a.words[n:]))
+	case "each", "spawn":
+		for _, w := range a.words {
+			if strings.ContainsAny(w.Text, " \n") {
+				hits = append(hits, r.line(strings.ReplaceAll(w.Text, "spawn ", " "))...)
+			}
+		}
+	case "start":
+		words := []shell.Word{a.words[0]}
+		for _, v := range a.all("-ArgumentList", "-Args") {
+			words = append(words, v)
+		}
+		hits = r.line(strings.NewReplacer("'", "", ",", " ").Replace(joinWords(append(words, a.words[1:]...))))
+	case "argv":
+		hits = r.line(lineOf(inner.Argv))
+	case "argv-self":
+		hits = r.line(lineOf(append([]shell.Word{c.Argv[0]}, inner.Argv...)))
+	}
+	return hits
+}
+
+// tailOf is argv from the word w on.
+func tailOf(argv []shell.Word, w shell.Word) []shell.Word {
+	for i := range argv {
+		if argv[i] == w {
+			return argv[i:]
+		}
+	}
+	return []shell.Word{w}
+}
+
+// lineOf writes words as a command line; what is not known stays open to
+// expansion.
+func lineOf(words []shell.Word) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = quoteWords([]string{w.Text})
+		if w.Dynamic && !strings.ContainsAny(w.Text, "\"\\") {
+			out[i] = `"` + w.Text + `"`
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func joinWords(words []shell.Word) string { return strings.Join(wordTexts(words), " ") }
+
+func wordTexts(words []shell.Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
+	}
+	return out
+}
+
+// git follows aliases and the commands that configuration makes git run.
+func (r *reading) git(a *args, c *shell.Command) []Hit {
+	r.noteGitConfig(a)
+	var hits []Hit
+	for _, v := range a.all("-c") {
+		key, val, _ := strings.Cut(v.Text, "=")
+		if k := strings.ToLower(key); k == "core.sshcommand" || k == "core.editor" || k == "core.pager" || k == "sequence.editor" || k == "core.fsmonitor" {
+			hits = append(hits, r.line(val)...)
+		}
+	}
+	exp, ok := r.gitAlias(a)
+	if !ok || r.depth > maxNesting {
+		return hits
+	}
+	rest := tailOf(a.argv, a.words[0])[1:]
+	if cmd, shellAlias := strings.CutPrefix(exp, "!"); shellAlias {
+		return append(hits, r.line(cmd+" "+joinWords(rest))...)
+	}
+	return append(hits, r.line("git "+exp+" "+joinWords(rest))...)
+}

@@ -1,0 +1,96 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// unknownProgram judges a program that no rule speaks of, by its name and its
+// first operand.
+func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
+	t := r.set.table()
+	name := c.Argv[0].Text
+	if t.harmless[strings.ToLower(prog)] || languageOf(prog) != "" {
+		return nil
+	}
+	if hits, ok := r.blocks(c); ok {
+		return hits
+	}
+	why := "A program that is not looked into is named like one that reaches outside."
+	if t.riskyScript(name) {
+		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
+	}
+	for _, w := range c.Argv[1:] {
+		if strings.HasPrefix(w.Text, "-") || t.builds(prog) || isCmdlet(prog) {
+			continue
+		}
+		if t.verbs[w.Text] && !hasDry(c.Argv) {
+			return []Hit{opaqueHit("opaque-verb", commandText(c), "An unknown program is told to do what reaches outside.")}
+		}
+		break
+	}
+	return nil
+}
+
+// blocks classifies what stands between braces behind a word that is no
+// command here, as try { } and ForEach-Object { } of other shells.
+func (r *reading) blocks(c *shell.Command) ([]Hit, bool) {
+	var hits []Hit
+	var segment []shell.Word
+	found := false
+	for _, w := range append(c.Argv[1:len(c.Argv):len(c.Argv)], shell.Word{Text: "}"}) {
+		switch w.Text {
+		case "{", "}":
+			if found && len(segment) > 0 && !strings.HasPrefix(segment[0].Text, "$") {
+				hits = append(hits, r.line(lineOf(segment))...)
+			}
+			found = found || w.Text == "{"
+			segment = nil
+		default:
+			segment = append(segment, w)
+		}
+	}
+	return hits, found
+}
+
+// subexpressions classifies the (command) operands of PowerShell's commands.
+func (r *reading) subexpressions(prog string, c *shell.Command) []Hit {
+	if !isCmdlet(prog) && prog != "iex" && prog != "iwr" && prog != "irm" {
+		return nil
+	}
+	var hits []Hit
+	for _, w := range c.Argv[1:] {
+		if inner, ok := strings.CutPrefix(w.Text, "("); ok && strings.HasSuffix(inner, ")") {
+			hits = append(hits, r.line(strings.TrimSuffix(inner, ")"))...)
+		}
+	}
+	return hits
+}
+
+// isCmdlet: Verb-Noun, as PowerShell names its commands.
+func isCmdlet(prog string) bool {
+	verb, noun, ok := strings.Cut(prog, "-")
+	return ok && verb != "" && noun != "" && verb[0] >= 'A' && verb[0] <= 'Z' && noun[0] >= 'A' && noun[0] <= 'Z'
+}
+
+// builds: the program is named like one that builds or tests, so that a word
+// like release behind it is a variant.
+func (t *tables) builds(prog string) bool {
+	for _, w := range nameWords(prog) {
+		if t.soft[w] || t.counter[w] || t.stage[w] {
+			return true
+		}
+	}
+	return false
+}
+
+func hasDry(argv []shell.Word) bool {
+	for _, w := range argv {
+		switch w.Text {
+		case "--dry-run", "--help", "-h", "--dryrun", "--dry":
+			return true
+		}
+	}
+	return false
+}
