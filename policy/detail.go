@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -144,14 +145,15 @@ func Check(f PackFile) (problems []Problem, rules, examples int) {
 }
 
 // decodeAll decodes a pack and says every unknown key. The definition is nil
-// when the file is not TOML or holds values of a wrong type.
+// when the file is not TOML or holds a value of a wrong type.
 func decodeAll(f PackFile) (*packDef, []Problem) {
 	def, err := decodePack(f.Name, f.Data)
 	if err == nil {
 		return def, nil
 	}
+	def = &packDef{Pack: strings.TrimSuffix(baseOf(f.Name), ".toml")}
 	var strict *toml.StrictMissingError
-	if !errors.As(unwrapDecode(f.Data), &strict) {
+	if !errors.As(toml.NewDecoder(bytes.NewReader(f.Data)).DisallowUnknownFields().Decode(def), &strict) {
 		line, text := splitLine(f.Name, err)
 		return nil, []Problem{{Line: line, Text: text}}
 	}
@@ -160,17 +162,7 @@ func decodeAll(f PackFile) (*packDef, []Problem) {
 		row, _ := e.Position()
 		out = append(out, Problem{Line: row, Text: fmt.Sprintf("%sunknown key %q", ruleAt(f.Data, row), strings.Join(e.Key(), "."))})
 	}
-	lax := &packDef{}
-	if err := toml.Unmarshal(f.Data, lax); err != nil {
-		return nil, out
-	}
-	return lax, out
-}
-
-// unwrapDecode is the decoder's own error on a pack.
-func unwrapDecode(data []byte) error {
-	dec := toml.NewDecoder(strings.NewReader(string(data))).DisallowUnknownFields()
-	return dec.Decode(&packDef{})
+	return def, out
 }
 
 // splitLine takes "NAME:LINE: " off an error of decodePack.
