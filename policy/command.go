@@ -124,6 +124,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	add(r.code(prog, c)...)
 	add(r.editor(prog, c)...)
 	add(r.subexpressions(prog, c)...)
+	add(r.imageProgram(c)...)
 	add(r.userPatterns(c)...)
 	if r.unread[c.Opaque] {
 		for i := range hits {
@@ -159,7 +160,47 @@ func (r *reading) surroundings(c *shell.Command) []Hit {
 			hits = append(hits, Hit{Rule: "net-redirect", Tier: External, Why: "The shell itself opens a network connection for this redirection."})
 		}
 	}
+	if unhooks(c) {
+		hits = append(hits, guardHit(""))
+	}
 	return hits
+}
+
+// unhooks: the command writes into the client's settings that no hook is to
+// run.
+func unhooks(c *shell.Command) bool {
+	text, places := joinWords(c.Argv)+"\n"+c.Stdin.Text, joinWords(c.Argv)
+	if !strings.Contains(text, "disableAllHooks") {
+		return false
+	}
+	for _, rd := range c.Redirects {
+		places += " " + rd.Target.Text
+	}
+	return strings.Contains(places, ".claude/settings")
+}
+
+// guardHit is for a change that would take the firewall's hook out of a
+// session.
+func guardHit(text string) Hit {
+	return Hit{Rule: "guard-settings", Tier: External, Why: "It switches off the hooks by which this session is guarded.", Text: text}
+}
+
+// imageProgram classifies docker run IMAGE ARGS as the program that the image
+// is named for, which is its entry point as a rule.
+func (r *reading) imageProgram(c *shell.Command) []Hit {
+	image, ok := strings.CutPrefix(c.Remote, "docker:")
+	if !ok || len(c.Wrappers) == 0 || !strings.Contains(c.Wrappers[len(c.Wrappers)-1], " run") {
+		return nil
+	}
+	name, _, _ := strings.Cut(baseOf(image), ":")
+	name = strings.TrimSuffix(name, "-cli")
+	t := r.set.toolFor(name)
+	if t == nil || c.Program() == name {
+		return nil
+	}
+	inner := *c
+	inner.Argv = append([]shell.Word{{Text: name}}, c.Argv...)
+	return r.toolCall(t, &inner)
 }
 
 // remoteHit judges the place where a command runs: containers of this machine
@@ -171,7 +212,7 @@ func remoteHit(c *shell.Command) (Hit, bool) {
 	kind, name, ok := strings.Cut(c.Remote, ":")
 	if ok {
 		switch kind {
-		case "docker", "podman", "compose", "container", "image", "nerdctl", "vagrant", "chroot", "lxc", "wsl", "distrobox", "toolbox":
+		case "docker", "podman", "compose", "lxc", "incus", "multipass", "limactl", "orb", "container", "image", "nerdctl", "vagrant", "chroot", "wsl", "distrobox", "toolbox":
 			return Hit{}, false
 		}
 	} else {

@@ -125,17 +125,10 @@ func TestCorpus(t *testing.T) {
 		t.Logf("%-10s external %d/%d  false external %d/%d  shared %d/%d  mention %d/%d  net %d/%d",
 			n, f.caught, f.external, f.stopped, f.harmless, f.sharedRight, f.shared, f.kept, f.mention, f.netRight, f.net)
 	}
-	if r := ratio(total.caught, total.external); r < 0.97 {
-		t.Errorf("external recall %.3f, want at least 0.97", r)
+	if total.caught < total.external || total.stopped > 0 || total.sharedRight < total.shared || total.kept < total.mention {
+		t.Error("the score is below what it was: every row of each kind right")
 	}
-	if r := ratio(total.stopped, total.harmless); r > 0.05 {
-		t.Errorf("false external %.3f, want at most 0.05", r)
+	if total.netRight < total.net {
+		t.Errorf("%d of %d network reads marked", total.netRight, total.net)
 	}
-}
-
-func ratio(n, of int) float64 {
-	if of == 0 {
-		return 0
-	}
-	return float64(n) / float64(of)
 }

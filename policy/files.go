@@ -29,6 +29,9 @@ func (s *Set) fileCall(in map[string]any) Result {
 	}
 	var hits []Hit
 	eachString(in, func(text string) {
+		if strings.Contains(text, "disableAllHooks") && strings.Contains(name, ".claude/settings") {
+			hits = append(hits, guardHit("Write "+name))
+		}
 		if text != name {
 			hits = append(hits, s.written(name, text)...)
 		}

@@ -18,7 +18,7 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 		return hits
 	}
 	why := "A program that is not looked into is named like one that reaches outside."
-	if t.riskyScript(name) {
+	if t.riskyScript(name) && !helpOnly(c.Argv) {
 		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
 	}
 	for _, w := range c.Argv[1:] {
@@ -93,4 +93,9 @@ func hasDry(argv []shell.Word) bool {
 		}
 	}
 	return false
+}
+
+// helpOnly: the program is asked for its help alone.
+func helpOnly(argv []shell.Word) bool {
+	return len(argv) == 2 && (argv[1].Text == "--help" || argv[1].Text == "-h" || argv[1].Text == "--version")
 }
