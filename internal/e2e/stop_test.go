@@ -80,7 +80,15 @@ func (w *world) nothingIsLeft() {
 	}
 }
 
-func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+// alive says whether a process runs; one that has ended and that its new
+// parent has not looked at yet does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err == nil && strings.Contains(string(stat), ") Z ") {
+		return false
+	}
+	return syscall.Kill(pid, 0) == nil
+}
 
 // A process that the agent detached is gone when the run is over, and said.
 func TestDetachedProcessIsEnded(t *testing.T) {
