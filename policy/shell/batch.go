@@ -31,7 +31,10 @@ func xargs(w *walker, c Command, in input) (output, bool) {
 	c.Stdin = Input{}
 	name := label(c.Argv, p.end, Word{})
 	if mark == "" {
-		return w.again(c, slices.Concat(p.cmd, itemsOf(in, p.values)), name, input{}), true
+		for _, items := range batches(itemsOf(in, p.values), p.values) {
+			w.again(c, slices.Concat(p.cmd, items), name, input{})
+		}
+		return output{}, true
 	}
 	lines := []Word{unknownInput(in)}
 	if in.Known {
@@ -44,6 +47,15 @@ func xargs(w *walker, c Command, in input) (output, bool) {
 		w.again(c, replaceMark(p.cmd, mark, line), name, input{})
 	}
 	return output{}, true
+}
+
+// batches cuts the items of xargs -n and -L into the words of each run.
+func batches(items []Word, values map[string]Word) [][]Word {
+	n := max(atoi(values["-n"].Text), atoi(values["--max-args"].Text), atoi(values["-L"].Text))
+	if n <= 0 || len(items) <= n || len(items)/n > maxItems {
+		return [][]Word{items}
+	}
+	return slices.Collect(slices.Chunk(items, n))
 }
 
 // itemsOf are the words that xargs appends.

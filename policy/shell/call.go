@@ -19,52 +19,57 @@ func (w *walker) callExpr(c *syntax.CallExpr, in input, redirs []Redirect) outpu
 	if len(names) == 0 {
 		return w.oneCall(c, in, redirs)
 	}
-	saved := make([]variable, len(names))
+	all := make([]variable, len(names))
 	total := 1
 	for i, n := range names {
-		saved[i] = w.st.vars[n]
-		total *= len(saved[i].vals)
+		all[i] = w.st.vars[n]
+		total *= len(all[i].vals)
 	}
-	results := map[string][]Word{}
-	var out output
+	var after *state
 	for k := range min(total, maxChoices) {
-		rest := k
-		for i, n := range names {
-			v := saved[i]
-			v.vals = v.vals[rest%len(v.vals):][:1]
-			rest /= len(saved[i].vals)
-			w.st.vars[n], w.st.exports = v, nil
+		chosen := make([]Word, len(names))
+		for i, v := range all {
+			chosen[i] = v.vals[k%len(v.vals)]
+			k /= len(v.vals)
 		}
-		out = w.oneCall(c, in, redirs)
-		for _, a := range c.Assigns {
-			if v := w.st.vars[a.Name.Value]; len(c.Args) == 0 && len(v.vals) > 0 && !slices.Contains(results[a.Name.Value], v.vals[0]) {
-				results[a.Name.Value] = append(results[a.Name.Value], v.vals[0])
-			}
-		}
+		after = w.choose(c, in, redirs, names, chosen, after)
 	}
 	if total > maxChoices { // and whatever else they may be
-		for _, n := range names {
-			w.st.vars[n] = variable{vals: []Word{unknown("$" + n)}}
+		chosen := make([]Word, len(names))
+		for i, n := range names {
+			chosen[i] = unknown("$" + n)
 		}
-		w.st.exports = nil
-		w.oneCall(c, in, redirs)
+		after = w.choose(c, in, redirs, names, chosen, after)
 	}
-	w.st.exports = nil
+	*w.st = *after
+	return output{}
+}
+
+// choose reads a command with one value for each variable that may hold
+// several, and joins the state afterwards to that of the other choices.
+func (w *walker) choose(c *syntax.CallExpr, in input, redirs []Redirect, names []string, chosen []Word, after *state) *state {
+	one := w.fork()
 	for i, n := range names {
-		w.st.vars[n] = saved[i]
-	}
-	for n, vals := range results {
 		v := w.st.vars[n]
-		v.vals = vals
-		if len(vals) > maxAlternatives || total > maxChoices {
-			v.vals = append(vals[:min(len(vals), maxAlternatives-1)], unknown("$"+n))
+		v.vals = chosen[i : i+1 : i+1]
+		one.st.vars[n], one.st.exports = v, nil
+	}
+	one.oneCall(c, in, redirs)
+	for i, n := range names { // what the command has not set may still be anything
+		if v, ok := one.st.vars[n]; ok && len(v.vals) == 1 && v.vals[0] == chosen[i] && !assigns(c, n) {
+			one.st.vars[n], one.st.exports = w.st.vars[n], nil
 		}
-		w.st.vars[n] = v
 	}
-	if total > 1 {
-		out.known = false
+	if after != nil {
+		after.join(one.st)
+		return after
 	}
-	return out
+	return one.st
+}
+
+// assigns says whether a command is an assignment of a variable.
+func assigns(c *syntax.CallExpr, name string) bool {
+	return len(c.Args) == 0 && slices.ContainsFunc(c.Assigns, func(a *syntax.Assign) bool { return a.Name.Value == name })
 }
 
 // choices names the variables of a command that may hold several values.
@@ -77,11 +82,29 @@ func (w *walker) choices(c *syntax.CallExpr) []string {
 		return nil
 	}
 	var names []string
+	add := func(name string) {
+		if len(w.st.vars[name].vals) > 1 && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, a := range c.Assigns {
+		if a.Append {
+			add(a.Name.Value)
+		}
+	}
 	syntax.Walk(c, func(n syntax.Node) bool {
-		if pe, ok := n.(*syntax.ParamExp); ok && pe.Param != nil {
-			if name := pe.Param.Value; len(w.st.vars[name].vals) > 1 && !slices.Contains(names, name) {
-				names = append(names, name)
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			if n.Param != nil {
+				add(n.Param.Value)
 			}
+		case *syntax.ArithmExp:
+			syntax.Walk(n.X, func(n syntax.Node) bool {
+				if lit, ok := n.(*syntax.Lit); ok {
+					add(lit.Value)
+				}
+				return true
+			})
 		}
 		return true
 	})

@@ -95,6 +95,7 @@ func (w *walker) listParam(pe *syntax.ParamExp) ([]Word, bool) {
 		vals, known = v.list, ok
 		if ok && !v.isList {
 			vals = v.vals[:1]
+			known = len(v.vals) == 1
 		}
 	}
 	if pe.Slice != nil && known && !pe.Length {
@@ -170,6 +171,9 @@ func (w *walker) lookup(name string, index syntax.ArithmExpr) (Word, bool) {
 		return Word{}, false
 	}
 	if !v.isList {
+		if len(v.vals) > 1 { // nobody has chosen: see callExpr
+			return unknown("$" + name), true
+		}
 		return v.vals[0], true
 	}
 	i := 0

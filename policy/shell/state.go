@@ -177,8 +177,8 @@ func (s *state) join(b *state) {
 	if b.dir != s.dir && b.dir != "" {
 		s.dir = b.dir
 	}
-	if !s.hasParams {
-		s.params, s.hasParams = b.params, b.hasParams
+	if s.hasParams != b.hasParams || !slices.Equal(s.params, b.params) {
+		s.params, s.hasParams = nil, false
 	}
 }
 
@@ -217,10 +217,7 @@ func union[V any](a, b map[string]V) map[string]V {
 
 func joinVar(a, b variable) variable {
 	if a.isList || b.isList {
-		if !b.isList {
-			return a
-		}
-		return b
+		return joinList(a, b)
 	}
 	vals := slices.Clone(a.vals)
 	for _, v := range b.vals {
@@ -234,6 +231,21 @@ func joinVar(a, b variable) variable {
 		vals = append(vals, v)
 	}
 	return variable{vals: vals, exported: a.exported || b.exported}
+}
+
+// joinList joins two arrays: elements that differ are not known; where even
+// their number differs nothing is.
+func joinList(a, b variable) variable {
+	if !a.isList || !b.isList || len(a.list) != len(b.list) {
+		return variable{vals: []Word{unknown("${...}")}, exported: a.exported || b.exported}
+	}
+	list := slices.Clone(a.list)
+	for i, v := range b.list {
+		if list[i] != v {
+			list[i] = unknown("${...}")
+		}
+	}
+	return variable{list: list, isList: true}
 }
 
 func (s *state) file(name string) (string, bool) {

@@ -120,20 +120,29 @@ func (e *expander) expansion(v Word) {
 	if set, ok := e.w.st.vars["IFS"]; ok && len(set.vals) > 0 && !set.vals[0].Dynamic {
 		ifs = set.vals[0].Text
 	}
-	rest := v.Text
-	for rest != "" {
+	blank := false // the last field ended at white space: a separator may still follow
+	for rest := v.Text; rest != ""; {
 		i := strings.IndexAny(rest, ifs)
-		if i < 0 {
-			i = len(rest)
-		}
-		if i > 0 {
+		if i != 0 {
+			if i < 0 {
+				i = len(rest)
+			}
 			e.add(Word{Text: rest[:i], Dynamic: v.Dynamic, Subst: v.Subst})
+			rest, blank = rest[i:], false
+			continue
 		}
-		if i == len(rest) {
-			return
+		white := strings.IndexByte(" \t\n", rest[0]) >= 0
+		switch {
+		case e.open:
+			e.flush()
+			blank = white
+		case !white && blank:
+			blank = false
+		case !white: // an empty field
+			e.open = true
+			e.flush()
 		}
-		e.flush()
-		rest = rest[i+1:]
+		rest = rest[1:]
 	}
 }
 
