@@ -27,7 +27,8 @@ func (s *Set) Classify(c Call) (res Result) {
 }
 
 // ClassifyCommand says how far a shell command line reaches. cwd is the
-// directory it would run in, "" when that is not known.
+// directory it would run in, "" when that is not known; nothing is read from
+// it yet, and a relative path is judged by its name.
 func (s *Set) ClassifyCommand(command, cwd string) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {

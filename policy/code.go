@@ -124,10 +124,14 @@ func (r *reading) program(lang, text string) []Hit {
 			if rule.Runs {
 				hits = append(hits, r.runs(src, k)...)
 			} else if rule.sends(src, k) {
+				if rule.Net && readsInside(text[k.start:k.end]) {
+					hits = append(hits, Hit{Rule: "code-exfil", Tier: External, Why: "What it asks the network for is made of what a file holds.", Text: excerpt(text, k.start, k.end)})
+				}
 				hits = append(hits, Hit{Rule: rule.ID, Tier: rule.tier, Net: rule.Net, Why: rule.Why, Text: excerpt(text, k.start, k.end)})
 			}
 		}
 	}
+	hits = append(hits, r.evaluated(src, calls)...)
 	for _, l := range src.lits {
 		if l.quote == '`' && (lang == "ruby" || lang == "perl" || lang == "php" || lang == "javascript" && tagged(src, l)) {
 			hits = append(hits, r.line(l.text)...)
@@ -138,6 +142,8 @@ func (r *reading) program(lang, text string) []Hit {
 		hits = append(hits, r.awkPipes(src)...)
 	case "osascript":
 		hits = append(hits, r.appleScript(src)...)
+	case "tclsh":
+		hits = append(hits, r.tclExecs(text)...)
 	}
 	return hits
 }
@@ -153,6 +159,12 @@ func (r *reading) awkPipes(s *source) []Hit {
 	for _, l := range s.lits {
 		before := strings.TrimRight(s.code[:l.start], " ")
 		after := strings.TrimLeft(s.code[l.end:], " ")
+		if strings.HasPrefix(l.text, "/inet") {
+			hits = append(hits, Hit{Rule: "net-redirect", Tier: External, Why: "awk opens a network connection for this file name.", Text: l.text})
+		}
+		if strings.HasSuffix(before, "|") && languageOf(strings.TrimSpace(l.text)) == "shell" {
+			hits = append(hits, opaqueHit("opaque-payload", s.text, "It runs what awk prints."))
+		}
 		if strings.HasSuffix(before, "|") && !strings.HasSuffix(before, "||") || strings.HasPrefix(after, "|") && !strings.HasPrefix(after, "||") {
 			hits = append(hits, r.line(l.text)...)
 		}
@@ -182,11 +194,69 @@ func (r *rule) sends(s *source, k call) bool {
 		for _, w := range r.CallArgs {
 			found = found || holdsWord(s.text[k.start:k.end], w)
 		}
+		if !found && strings.Contains(s.code[k.start:k.end], ",") && !strings.Contains(s.code[k.start:k.end], "{") {
+			found = s.methodElsewhere()
+		}
 		if !found || onlyReads(s.text[k.start:k.end]) {
 			return false
 		}
 	}
 	return !s.loopbackOnly()
+}
+
+// methodElsewhere: the options of a call stand in a variable, and the text
+// holds a writing method somewhere.
+func (s *source) methodElsewhere() bool {
+	for _, l := range s.lits {
+		switch strings.ToUpper(l.text) {
+		case "POST", "PUT", "PATCH", "DELETE":
+			return true
+		}
+	}
+	return false
+}
+
+// readsInside: the arguments read a file or the environment.
+func readsInside(args string) bool {
+	for _, w := range []string{"open(", "readFile", "read_text(", "File.read", "environ", "process.env", "file_get_contents("} {
+		if strings.Contains(args, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// evaluated classifies code that the text itself evaluates; what is decoded
+// first cannot be seen.
+func (r *reading) evaluated(s *source, calls []call) []Hit {
+	var hits []Hit
+	for _, k := range calls {
+		if k.name != "eval" && !(k.name == "exec" && s.lang == "python") && k.name != "Function" {
+			continue
+		}
+		if args := s.text[k.start:k.end]; strings.Contains(args, "b64decode") || strings.Contains(args, "atob") || strings.Contains(args, "decode(") || strings.Contains(args, "base64") {
+			hits = append(hits, opaqueHit("opaque-payload", excerpt(s.text, k.start, k.end), "It evaluates decoded code."))
+			continue
+		}
+		for _, l := range s.within(k.start, k.end) {
+			if r.depth++; r.depth <= maxNesting {
+				hits = append(hits, r.program(s.lang, l.text)...)
+			}
+			r.depth--
+		}
+	}
+	return hits
+}
+
+// tclExecs classifies the commands behind Tcl's exec.
+func (r *reading) tclExecs(text string) []Hit {
+	var hits []Hit
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ';' || r == '[' || r == ']' }) {
+		if cmd, ok := strings.CutPrefix(strings.TrimSpace(line), "exec "); ok {
+			hits = append(hits, r.line(cmd)...)
+		}
+	}
+	return hits
 }
 
 // onlyReads: the arguments name a reading method and no body.

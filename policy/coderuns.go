@@ -50,7 +50,9 @@ func (s *source) arguments(k call) []string {
 				l.text = blankBraces(l.text)
 			}
 		}
-		out = append(out, l.text)
+		if strings.TrimSpace(l.text) != "" {
+			out = append(out, l.text)
+		}
 	}
 	return out
 }

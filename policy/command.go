@@ -169,14 +169,18 @@ func (r *reading) surroundings(c *shell.Command) []Hit {
 // unhooks: the command writes into the client's settings that no hook is to
 // run.
 func unhooks(c *shell.Command) bool {
-	text, places := joinWords(c.Argv)+"\n"+c.Stdin.Text, joinWords(c.Argv)
-	if !strings.Contains(text, "disableAllHooks") {
-		return false
-	}
+	const settings = ".claude/settings"
+	written := false
 	for _, rd := range c.Redirects {
-		places += " " + rd.Target.Text
+		written = written || strings.Contains(rd.Op, ">") && strings.Contains(rd.Target.Text, settings)
 	}
-	return strings.Contains(places, ".claude/settings")
+	switch c.Program() {
+	case "tee", "sed", "gsed", "perl", "sponge":
+		for _, w := range c.Argv {
+			written = written || strings.Contains(w.Text, settings)
+		}
+	}
+	return written && strings.Contains(joinWords(c.Argv)+"\n"+c.Stdin.Text, "disableAllHooks")
 }
 
 // guardHit is for a change that would take the firewall's hook out of a

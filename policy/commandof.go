@@ -40,6 +40,7 @@ func codeRules(patterns []string) []RuleInfo {
 		{ID: "remote-command", Tier: External, Why: "The command runs on another machine."},
 		{ID: "applescript-send", Tier: External, Why: "AppleScript tells a mail, chat or calendar program to act."},
 		{ID: "guard-settings", Tier: External, Why: "It switches off the hooks by which a session is guarded."},
+		{ID: "code-exfil", Tier: External, Why: "What code asks the network for is made of what a file holds."},
 		{ID: "net-redirect", Tier: External, Why: "The shell itself opens a network connection."},
 		{ID: "unread-text", Tier: External, Why: "Part of a line could not be read, and its text names what reaches outside."},
 		{ID: "unread-input", Tier: External, Why: "The input of a call could not be read."},

@@ -14,8 +14,25 @@ func (r *reading) editor(prog string, c *shell.Command) []Hit {
 		return r.exCommands(c)
 	case "sed", "gsed":
 		return r.sedCommands(c)
+	case "ed":
+		return r.bangs(strings.Split(c.Stdin.Text, "\n"), "!")
+	case "gdb", "lldb":
+		return r.bangs(wordTexts(c.Argv), "shell ", "!", "platform shell ")
 	}
 	return nil
+}
+
+// bangs classifies the lines that begin with one of the prefixes.
+func (r *reading) bangs(lines []string, prefixes ...string) []Hit {
+	var hits []Hit
+	for _, line := range lines {
+		for _, p := range prefixes {
+			if cmd, ok := strings.CutPrefix(line, p); ok && cmd != "" {
+				hits = append(hits, r.line(cmd)...)
+			}
+		}
+	}
+	return hits
 }
 
 func (r *reading) exCommands(c *shell.Command) []Hit {
