@@ -22,15 +22,22 @@ type blockLine struct {
 	number, count int
 	start, end    int // in raw
 	textEnd       int // in text
-	words         phrases
+	marks         mark
+	words         *phrases // nil: none
 }
 
 func (b *block) add(l transcript.Line) {
 	start := len(b.raw)
 	b.raw = append(b.raw, l.Bytes...)
-	b.text = readable(b.text, l.Bytes)
+	marks, again := survey(l.Bytes)
+	if again.end > 0 && shapeOf(l.Bytes) == shapeJSON {
+		b.text = append(transcript.Unescape(b.text, l.Bytes[:again.start]), 0)
+		b.text = append(transcript.Unescape(b.text, l.Bytes[again.end:]), 0)
+	} else {
+		b.text = readable(b.text, l.Bytes)
+	}
 	b.lines = append(b.lines, blockLine{
-		number: l.Number, count: l.Count, start: start, end: len(b.raw), textEnd: len(b.text),
+		number: l.Number, count: l.Count, start: start, end: len(b.raw), textEnd: len(b.text), marks: marks,
 	})
 }
 
@@ -56,6 +63,9 @@ func (b *block) mark(rules classifier) {
 		for at < len(b.lines)-1 && b.lines[at].textEnd <= m.Start {
 			at++
 		}
+		if b.lines[at].words == nil {
+			b.lines[at].words = &phrases{}
+		}
 		b.lines[at].words.add(m, b.text)
 		return true
 	})
@@ -68,7 +78,11 @@ func (s *scanning) flush() {
 		b.mark(s.rules)
 	}
 	for _, l := range b.lines {
-		s.line(transcript.Line{Number: l.number, Count: l.count, Bytes: b.raw[l.start:l.end]}, l.words.list)
+		var words []phrase
+		if l.words != nil {
+			words = l.words.list
+		}
+		s.line(transcript.Line{Number: l.number, Count: l.count, Bytes: b.raw[l.start:l.end]}, l.marks, words)
 		if s.out.err != nil {
 			break
 		}
@@ -78,8 +92,7 @@ func (s *scanning) flush() {
 
 // line handles one line. Most lines need no decoding: they hold no call, no
 // result that is waited for and no words of interest.
-func (s *scanning) line(l transcript.Line, words []phrase) {
-	marks := findMarks(l.Bytes)
+func (s *scanning) line(l transcript.Line, marks mark, words []phrase) {
 	need := markCall | markNotice
 	if s.calls.waiting() || s.vcs.waiting() {
 		need |= markResult
@@ -139,24 +152,42 @@ const (
 	markNotice                  // an init or result record, a version-control notice
 )
 
-// findMarks looks at the pieces of a line between quotes. Text inside a JSON
-// string cannot look like a mark there, because its quotes are escaped; and a
-// torn line, in which inside and outside are exchanged, is read all the same.
-func findMarks(line []byte) mark {
-	var m mark
+// span is a part of a line.
+type span struct{ start, end int }
+
+// longPiece is the length from which a piece is worth comparing.
+const longPiece = 1 << 10
+
+// survey looks at the pieces of a line between quotes: for marks, and for a
+// long piece that stands there twice, as the output of a command does in the
+// client's results. Text inside a JSON string cannot look like a mark, because
+// its quotes are escaped; and a torn line, in which inside and outside are
+// exchanged, is read all the same.
+func survey(line []byte) (m mark, again span) {
+	var long []span
 	piece, at := 0, 0 // beginnings of the piece and of what is not yet searched
 	for {
 		i := bytes.IndexByte(line[at:], '"')
 		if i < 0 {
-			return m
+			return m, again
 		}
 		i += at
 		at = i + 1
 		if i > 0 && line[i-1] == '\\' && escaped(line[:i]) {
 			continue
 		}
-		if n := i - piece; n >= 4 && n <= longestMark {
+		switch n := i - piece; {
+		case n >= 4 && n <= longestMark:
 			m |= markOf(line[piece:i])
+		case n >= longPiece && again.end == 0:
+			for _, l := range long {
+				if l.end-l.start == n && bytes.Equal(line[l.start:l.end], line[piece:i]) {
+					again = span{piece, i}
+				}
+			}
+			if len(long) < 4 {
+				long = append(long, span{piece, i})
+			}
 		}
 		piece = at
 	}

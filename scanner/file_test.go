@@ -97,7 +97,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-func TestFindMarks(t *testing.T) {
+func TestSurvey(t *testing.T) {
 	tests := map[string]mark{
 		`{"type":"tool_use"}`:                  markCall,
 		`{"type": "tool_result"}`:              markResult,
@@ -110,8 +110,17 @@ func TestFindMarks(t *testing.T) {
 		``:                                     0,
 	}
 	for line, want := range tests {
-		if got := findMarks([]byte(line)); got != want {
+		if got, _ := survey([]byte(line)); got != want {
 			t.Errorf("%s: %b, want %b", line, got, want)
 		}
+	}
+	long := strings.Repeat(`a line\n`, 200)
+	line := `{"a":"` + long + `","b":"` + long + `"}`
+	_, again := survey([]byte(line))
+	if line[again.start:again.end] != long || again.start < len(long) {
+		t.Errorf("%+v is not the second of two pieces", again)
+	}
+	if _, again = survey([]byte(strings.Replace(line, "line", "lime", 1))); again.end != 0 {
+		t.Errorf("%+v: the pieces differ", again)
 	}
 }

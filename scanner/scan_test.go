@@ -249,6 +249,14 @@ func TestScan(t *testing.T) {
 		{"a publication", `{"type":"system","subtype":"code_change_published","url":"https://e.example/pull/1"}`, Options{}, []string{`1 executed/ok client-vcs-push "published https://e.example/pull/1"`}},
 		{"a publication told twice", strings.Repeat(`{"type":"system","subtype":"code_change_published","action":"created","url":"https://e.example/pull/1"}`+"\n", 2), Options{}, []string{`1 executed/ok client-vcs-push "published created https://e.example/pull/1"`}},
 		{"a notice that comes late", bash("a", "git push") + pushed("a") + pushNotice + pushNotice, Options{}, []string{`1 executed/ok Bash#a git-push "git push"`, `4 executed/ok client-vcs-push "push main"`}},
+		{
+			"output that stands there twice", resultRow("a", strings.Repeat("some output\n", 200)+"git push", "false", `,"tool_use_result":{"stdout":`+quoted(strings.Repeat("some output\n", 200)+"git push")+`,"stderr":"x"}`), Options{},
+			[]string{`1 mentioned #a say-push "git push"`},
+		},
+		{
+			"words behind what stands there twice", resultRow("a", strings.Repeat("some output\n", 200), "false", `,"tool_use_result":{"stdout":`+quoted(strings.Repeat("some output\n", 200))+`,"stderr":"git push"}`), Options{},
+			[]string{`1 mentioned say-push "git push"`},
+		},
 		{"MCP", tool("m", "mcp__slack__post_message", `{"text":"hi"}`) + ok("m", ""), Options{}, []string{`1 executed/ok mcp__slack__post_message#m mcp-write "mcp__slack__post_message {\"text\":\"hi\"}"`}},
 		{"BOM and CRLF", "\ufeff" + strings.ReplaceAll(bash("a", "git push")+ok("a", ""), "\n", "\r\n"), Options{}, []string{`1 executed/ok Bash#a git-push "git push"`}},
 	}

@@ -142,10 +142,12 @@ func (s *scanning) readAll(ctx context.Context, lines *transcript.Lines) error {
 			s.flush()
 			s.oversize(line)
 		case s.o.CallsOnly:
-			s.line(line, nil)
+			marks, _ := survey(line.Bytes)
+			s.line(line, marks, nil)
 		case len(line.Bytes) > blockSize:
 			s.flush()
-			s.line(line, s.words.inLarge(line.Bytes))
+			marks, _ := survey(line.Bytes)
+			s.line(line, marks, s.words.inLarge(line.Bytes))
 		default:
 			s.block.add(line)
 			if len(s.block.raw) >= blockSize {
