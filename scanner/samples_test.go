@@ -87,9 +87,9 @@ func scanReal(t testing.TB, in string, o Options) ([]Hit, Stats) {
 }
 
 // TestRealRulesOnSamples holds what the captures show with the real rules:
-// which pushes ran and which were stopped.
+// which pushes and posts ran and which were stopped.
 func TestRealRulesOnSamples(t *testing.T) {
-	tests := map[string]string{ // file: evidence/outcome of its calls that reach outside
+	tests := map[string]string{ // file: evidence/outcome of its pushes and posts
 		"stream-bash-git-push":                   "executed/ok",
 		"stream-subagent-hook-deny":              "blocked",
 		"stream-subagent-foreground":             "executed/ok",
@@ -115,7 +115,8 @@ func TestRealRulesOnSamples(t *testing.T) {
 		var got []string
 		hits, _ := scanReal(t, string(data), Options{})
 		for _, h := range hits {
-			if h.Evidence != policy.Mentioned {
+			about := h.Tool + " " + h.Excerpt
+			if h.Evidence != policy.Mentioned && (strings.Contains(about, "push") || strings.Contains(about, "twitter")) {
 				got = append(got, strings.TrimSuffix(string(h.Evidence)+"/"+h.Outcome, "/"))
 			}
 		}
