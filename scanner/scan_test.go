@@ -227,6 +227,7 @@ func TestScan(t *testing.T) {
 		{"once for each record", `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"git push"},{"type":"text","text":"git push again"}]},"toolUseResult":"git push"}`, Options{}, []string{`1 mentioned say-push "git push"`}},
 		{"the client's own rows", `{"type":"api-request","body":"git push"}` + "\n" + `{"type":"api-request-blob","x":[` + strings.TrimSpace(bash("a", "git push")) + "]}\n" + `{"type":"prompt_snapshot","x":"git push"}`, Options{}, nil},
 		{"our rules", `{"type":"user","message":{"role":"user","content":` + quoted("Story 1\n\n"+rulesText+"\n\nBuild it.") + "}}\n", Options{Ignore: []string{rulesText + "\n"}}, nil},
+		{"our rules in a hook's answer", `{"type":"system","subtype":"hook_response","hook_event":"SessionStart","stdout":` + quoted(`{"additionalContext":`+quoted(rulesText)+`}`) + "}", Options{Ignore: []string{rulesText}}, nil},
 		{"our rules and more", said(rulesText + " But I will git push."), Options{Ignore: []string{rulesText}}, []string{`1 mentioned say-push "They are queued. But I will git push."`}},
 		{"our rules in a log", "Never ever use git push in here.\ngit push\n", Options{Ignore: []string{"Rules\nNever ever use git push in here.\n- git push"}}, []string{`2 mentioned say-push "git push"`}},
 		{"our hook's answer", `{"type":"system","subtype":"hook_response","hook_event":"PreToolUse","stdout":"{\"reason\":\"queued as #7 (git push)\"}"}`, Options{}, nil},

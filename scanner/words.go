@@ -64,12 +64,16 @@ type words struct {
 
 func newWords(rules classifier, ignore []string) *words {
 	w := &words{rules: rules, ownLines: map[string]bool{}}
+	quoteAgain := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
 	for _, text := range ignore {
 		text = strings.TrimSpace(text)
 		if text == "" {
 			continue
 		}
 		w.ignore = append(w.ignore, []byte(text))
+		if quoted := quoteAgain.Replace(text); quoted != text {
+			w.ignore = append(w.ignore, []byte(quoted)) // JSON inside a string, as hooks print it
+		}
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); len(line) >= ownLine {
 				w.ownLines[line] = true
