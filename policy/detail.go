@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"reflect"
 	"slices"
@@ -43,17 +44,22 @@ func (d *Detail) Values(key string) []string {
 // Details lists the definitions of all rules, in the order of Rules. Unlike
 // Rules it decodes the embedded packs whole.
 func (s *Set) Details() ([]Detail, error) {
+	embedded, err := fs.Glob(builtinPacks, "packs/*.toml")
+	if err != nil {
+		return nil, err
+	}
 	var out []Detail
-	for _, p := range s.packs {
-		def := &p.def
-		if p.builtin {
-			var err error
+	for n, p := range s.packs {
+		def, builtin := &p.def, n < len(embedded) // they stand first
+		if builtin {
 			if def, err = decodePack(p.name, p.data); err != nil {
 				return nil, err
 			}
 		}
 		for i := range def.Rules {
-			out = append(out, def.Rules[i].detail(p, def.Pack))
+			d := def.Rules[i].detail(p, def.Pack)
+			d.Builtin = builtin
+			out = append(out, d)
 		}
 	}
 	for _, r := range codeRules(s.patterns) {
@@ -72,8 +78,7 @@ func (s *Set) Detail(id string) ([]Detail, error) {
 func (d *ruleDef) detail(p *pack, packName string) Detail {
 	out := Detail{
 		RuleInfo: RuleInfo{ID: d.ID, Pack: packName, Why: d.Why, Undo: d.Undo},
-		Builtin:  p.builtin, File: p.name, Line: lineOfRule(p.data, d.ID),
-		Match: d.Match, NotMatch: d.NotMatch,
+		File:     p.name, Line: lineOfRule(p.data, d.ID), Match: d.Match, NotMatch: d.NotMatch,
 	}
 	// The pack was compiled when it was loaded, so the tier is a known one.
 	if err := out.Tier.UnmarshalText([]byte(d.Tier)); err != nil {
