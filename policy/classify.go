@@ -26,16 +26,16 @@ func (s *Set) Classify(c Call) (res Result) {
 	return s.call(c, in)
 }
 
-// ClassifyCommand says how far a shell command line reaches. cwd is the
-// directory it would run in, "" when that is not known; nothing is read from
-// it yet, and a relative path is judged by its name.
-func (s *Set) ClassifyCommand(command, cwd string) (res Result) {
+// ClassifyCommand says how far a shell command line reaches. The second
+// argument is the directory it would run in, "" when that is not known; nothing
+// is read from it yet, and a relative path is judged by its name.
+func (s *Set) ClassifyCommand(command, _ string) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {
 			res = s.failed(command, p)
 		}
 	}()
-	return finish(s.newReading(cwd).line(command), Mentioned)
+	return finish(s.newReading().line(command), Mentioned)
 }
 
 // failed is the answer when the classifier itself is at fault: the higher
@@ -110,7 +110,7 @@ func (s *Set) shellCall(cmd string, in map[string]any, cwd string) Result {
 		if l == "" {
 			l = "javascript"
 		}
-		r := s.newReading(cwd)
+		r := s.newReading()
 		return finish(append(r.program(l, cmd), s.mentions(cmd)...), Mentioned)
 	}
 	res := s.ClassifyCommand(cmd, cwd)

@@ -19,7 +19,6 @@ const (
 // reading is the state of classifying one call.
 type reading struct {
 	set     *Set
-	cwd     string
 	left    int             // payloads that may still be read
 	unread  map[string]bool // why parts of the line could not be parsed
 	depth   int
@@ -32,8 +31,8 @@ type reading struct {
 	last    string
 }
 
-func (s *Set) newReading(cwd string) *reading {
-	return &reading{set: s, cwd: cwd, left: maxReadings, words: maxWords, aliases: map[string]string{}, remotes: map[string]string{}}
+func (s *Set) newReading() *reading {
+	return &reading{set: s, left: maxReadings, words: maxWords, aliases: map[string]string{}, remotes: map[string]string{}}
 }
 
 // line classifies a command line.
@@ -232,6 +231,7 @@ func remoteHit(c *shell.Command) (Hit, bool) {
 func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
 	argv := c.Argv[1:]
 	a := parseArgs(t, c, argv)
+	r.nameRemote(a)
 	if a.helps() {
 		return nil
 	}

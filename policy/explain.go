@@ -26,7 +26,7 @@ type Explanation struct {
 // Explain shows how a command line is read: each simple command, what was
 // unwrapped, which rule said what.
 func (s *Set) Explain(command string) Explanation {
-	r := s.newReading("")
+	r := s.newReading()
 	r.trace = true
 	hits := r.line(command)
 	e := Explanation{Command: command, Result: finish(hits, Mentioned), Nodes: r.nodes}

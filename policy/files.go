@@ -46,7 +46,7 @@ func (s *Set) written(name, text string) []Hit {
 	if lang == "" || len(text) > maxProgram {
 		return hits
 	}
-	for _, h := range s.newReading("").program(lang, text) {
+	for _, h := range s.newReading().program(lang, text) {
 		if h.Tier > Local && h.Rule != "unread-text" {
 			h.Mention, h.Net = true, false
 			hits = append(hits, h)

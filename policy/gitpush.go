@@ -53,6 +53,36 @@ func (r *reading) gitAlias(a *args) (expansion string, ok bool) {
 	return expansion, ok
 }
 
+// nameRemote puts the address in the place of a remote that the line itself
+// has defined.
+func (r *reading) nameRemote(a *args) {
+	if len(a.words) > 1 && a.words[0].Text == "push" && a.tool.is("git") {
+		if url, ok := r.remotes[a.words[1].Text]; ok {
+			a.words[1].Text = url
+		}
+	}
+}
+
+// newAlias makes a mention of what a new alias would do.
+func (r *reading) newAlias(a *args) []Hit {
+	if len(a.words) < 3 || a.words[0].Text != "config" {
+		return nil
+	}
+	key, value := a.words[len(a.words)-2].Text, a.words[len(a.words)-1].Text
+	if !strings.HasPrefix(strings.ToLower(key), "alias.") {
+		return nil
+	}
+	line, ok := strings.CutPrefix(value, "!")
+	if !ok {
+		line = "git " + value
+	}
+	hits := r.line(line)
+	for i := range hits {
+		hits[i].Mention, hits[i].Net = hits[i].Mention || hits[i].Tier > Local, false
+	}
+	return hits
+}
+
 // noteGitConfig remembers what a git config of the line changes for the later
 // commands of it: aliases, and the places of remotes.
 func (r *reading) noteGitConfig(a *args) {

@@ -167,7 +167,7 @@ func (s *Set) codeArguments(in map[string]any, cwd string) []Hit {
 	var hits []Hit
 	for _, k := range []string{"command", "cmd", "shell_command"} {
 		if v, ok := in[k].(string); ok {
-			hits = append(hits, s.newReading(cwd).line(v)...)
+			hits = append(hits, s.newReading().line(v)...)
 		}
 	}
 	return hits

@@ -93,7 +93,7 @@ func wordTexts(words []shell.Word) []string {
 // git follows aliases and the commands that configuration makes git run.
 func (r *reading) git(a *args, c *shell.Command) []Hit {
 	r.noteGitConfig(a)
-	var hits []Hit
+	hits := r.newAlias(a)
 	for _, v := range a.all("-c") {
 		key, val, _ := strings.Cut(v.Text, "=")
 		if k := strings.ToLower(key); k == "core.sshcommand" || k == "core.editor" || k == "core.pager" || k == "sequence.editor" || k == "core.fsmonitor" {

@@ -51,7 +51,7 @@ func (s *Set) proseLine(text string, i int) (Hit, bool) {
 	if strings.HasPrefix(line, "ssh ") && !strings.ContainsAny(line, "@'\"") {
 		return Hit{}, false // "ssh to the host" is English
 	}
-	r := s.newReading("")
+	r := s.newReading()
 	r.noText, r.left = true, 8
 	for _, h := range r.line(line) {
 		if h.Tier == External && !h.Mention && h.Rule != "unread-text" && h.Rule != "opaque-payload" {

@@ -11,15 +11,13 @@ import (
 // rule is a rule made ready for matching.
 type rule struct {
 	ruleDef
-	pack     string
-	tier     Tier
-	cmds     []pattern
-	excepts  []pattern
-	when     []predicate
-	unless   []predicate
-	phrases  []string
-	builtin  bool
-	wantLoop bool
+	pack    string
+	tier    Tier
+	cmds    []pattern
+	excepts []pattern
+	when    []predicate
+	unless  []predicate
+	phrases []string
 }
 
 // pattern is a program and a subcommand path.

@@ -33,9 +33,8 @@ type Set struct {
 
 // pack is one pack; def and rules are filled by load.
 type pack struct {
-	name    string
-	data    []byte
-	builtin bool
+	name string
+	data []byte
 
 	once  sync.Once
 	def   packDef
@@ -85,7 +84,7 @@ func Load(o LoadOptions) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &pack{name: n, data: data, builtin: true}
+		p := &pack{name: n, data: data}
 		s.packs = append(s.packs, p)
 		for _, prog := range headerPrograms(data) {
 			s.programs[prog] = append(s.programs[prog], p)
@@ -147,7 +146,6 @@ func (p *pack) compile() error {
 		if err != nil {
 			return fmt.Errorf("%s:%d: rule %q: %w", p.name, lineOfRule(p.data, d.ID), d.ID, err)
 		}
-		r.builtin = p.builtin
 		p.rules = append(p.rules, r)
 	}
 	return nil

@@ -65,7 +65,15 @@ func (r *reading) data(prog string, c *shell.Command) []Hit {
 		if w.Subst {
 			text = withoutSubstitutions(text)
 		}
+		if len(text) > 3 && text[0] == '-' && text[1] != '-' && isIdent(text[2]) {
+			text = text[2:] // -S'kubectl apply'
+		}
 		hits = append(hits, r.mentions(text)...)
+	}
+	for _, rd := range c.Redirects {
+		if c.Stdin.Known && languageOfFile(rd.Target.Text, c.Stdin.Text) != "" {
+			hits = append(hits, r.set.written(rd.Target.Text, c.Stdin.Text)...)
+		}
 	}
 	for _, e := range c.Env {
 		if !e.Value.Subst {
