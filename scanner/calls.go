@@ -48,13 +48,13 @@ func (c *calls) repeated(call *transcript.Call) bool {
 	if call.ID == "" {
 		return false
 	}
+	input := []byte(call.Input)
 	var compact bytes.Buffer
-	if json.Compact(&compact, call.Input) != nil {
-		compact.Reset()
-		compact.Write(call.Input)
+	if len(input) <= largeValue && json.Compact(&compact, input) == nil {
+		input = compact.Bytes()
 	}
 	id := maphash.String(c.seed, call.ID)
-	sum := maphash.Bytes(c.seed, append(append(compact.Bytes(), 0), call.Name...))
+	sum := maphash.Bytes(c.seed, input) ^ maphash.String(c.seed, call.Name)
 	before, ok := c.ids[id]
 	if !ok {
 		before, ok = c.old[id]
@@ -96,7 +96,7 @@ func (p *pendingCall) size() int { return len(p.hit.Input) + len(p.hit.Command) 
 
 // call classifies one call.
 func (s *scanning) call(ev transcript.Event, known ruleSet) {
-	said := s.words.inValue(string(ev.Call.Input), nil)
+	said := inValue(s.words, ev.Call.Input, nil)
 	known.add(said)
 	if s.calls.repeated(ev.Call) {
 		return
@@ -290,7 +290,7 @@ func (s *scanning) denied(ev transcript.Event, d transcript.Denial, known ruleSe
 	if d.ToolUseID == "" {
 		return // its words count as words
 	}
-	known.add(s.words.inValue(string(d.Input), nil))
+	known.add(inValue(s.words, d.Input, nil))
 	if s.calls.seen(d.ToolUseID) {
 		s.settle(&transcript.Result{CallID: d.ToolUseID, NotRun: true})
 		return

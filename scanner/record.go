@@ -24,7 +24,7 @@ func (s *scanning) record(events []transcript.Event) {
 		return
 	}
 	// Whatever else the record says, in whatever field.
-	s.mention(first, s.words.inValue(first.Record, known), known, "")
+	s.mention(first, inValue(s.words, first.Record, known), known, "")
 }
 
 func (s *scanning) event(ev transcript.Event, known ruleSet) {

@@ -13,7 +13,8 @@ import (
 
 const (
 	windowOverlap = 4 << 10
-	ownLine       = 24 // a shorter line of ours is too common to be taken for ours
+	largeValue    = 1 << 20 // a longer value is looked through piece by piece, not string by string
+	ownLine       = 24      // a shorter line of ours is too common to be taken for ours
 )
 
 // phrase is one spelling that a line holds of what a rule names.
@@ -139,7 +140,7 @@ func join(places []found, text []byte) []found {
 // inValue is in for a whole JSON value: its strings one by one, for the better
 // excerpts, then whatever stands in no single string. Rules that are known
 // already are left out.
-func (w *words) inValue(js string, known ruleSet) []found {
+func inValue[T ~string | ~[]byte](w *words, js T, known ruleSet) []found {
 	if w.allKnown(known) {
 		return nil
 	}
@@ -153,9 +154,11 @@ func (w *words) inValue(js string, known ruleSet) []found {
 			}
 		}
 	}
-	eachString(gjson.Parse(js), func(text string) { take(w.in([]byte(text))) })
-	if !w.allKnown(known, seen) {
-		take(w.inJSON(js))
+	if len(js) <= largeValue {
+		eachString(gjson.Parse(string(js)), func(text string) { take(w.in([]byte(text))) })
+	}
+	for at := 0; at < len(js) && !w.allKnown(known, seen); at += largeValue {
+		take(inJSON(w, js[max(0, at-windowOverlap):min(len(js), at+largeValue)]))
 	}
 	return out
 }
@@ -184,7 +187,7 @@ func eachString(v gjson.Result, f func(string)) {
 }
 
 // inJSON is in for a piece of JSON, whole or torn, with its escapes resolved.
-func (w *words) inJSON(js string) []found {
+func inJSON[T ~string | ~[]byte](w *words, js T) []found {
 	w.scratch = append(w.scratch[:0], js...)
 	n := len(w.scratch)
 	w.scratch = transcript.Unescape(w.scratch, w.scratch[:n:n])
@@ -201,7 +204,7 @@ func (w *words) inPlain(line string) []found {
 		return out
 	}
 	seen := rulesOf(out)
-	for _, f := range w.inJSON(line) {
+	for _, f := range inJSON(w, line) {
 		if !seen.hasAll(f.rules) {
 			out = append(out, f)
 		}
