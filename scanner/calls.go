@@ -193,7 +193,7 @@ func (s *scanning) script(h *Hit, f file, res policy.Result) bool {
 		}
 		h.Excerpt = excerpt([]byte(command), 0, 0)
 	}
-	return len(h.Rules) > 0 || len(s.words.in([]byte(f.text))) > 0
+	return len(h.Rules) > 0 || len(s.words.inText(f.text)) > 0
 }
 
 func (h *Hit) addMentions(res policy.Result) {

@@ -111,6 +111,22 @@ func TestClassicInLongLine(t *testing.T) {
 	}
 }
 
+// TestClassicInLargeValue holds it for values that are looked through piece by
+// piece.
+func TestClassicInLargeValue(t *testing.T) {
+	set := builtin(t)
+	for _, at := range []int{0, 1<<20 - 4, 1 << 20, 2<<20 - 20} {
+		fill := []byte(strings.Repeat("some output ", 2<<20/12))
+		copy(fill[at:], " GIT  PUSH ")
+		for _, row := range []string{positions["result"], positions["text"], positions["written"], positions["unknown record"]} {
+			hits, _ := scanReal(t, strings.ReplaceAll(row, "@", string(fill)), Options{Set: set})
+			if len(hits) != 1 || !strings.Contains(hits[0].Excerpt, "GIT  PUSH") {
+				t.Errorf("%.40q at %d: %v", row, at, briefs(hits))
+			}
+		}
+	}
+}
+
 // TestHostileText holds that what an agent wrote reaches the reader of the
 // JSON byte for byte.
 func TestHostileText(t *testing.T) {

@@ -44,7 +44,7 @@ func (s *scanning) event(ev transcript.Event, known ruleSet) {
 	case transcript.KindTask:
 		s.task(ev.Task)
 	case transcript.KindText, transcript.KindThinking, transcript.KindPrompt:
-		if list := s.words.in([]byte(ev.Text)); len(list) > 0 {
+		if list := s.words.inText(ev.Text); len(list) > 0 {
 			s.mention(ev, list, known, "")
 			if ev.Kind == transcript.KindText {
 				s.lastText = ev.Text
@@ -90,7 +90,7 @@ func (s *scanning) result(ev transcript.Event, known ruleSet) {
 	r := ev.Result
 	external := s.settle(r)
 	s.vcs.result(s, ev, external)
-	list := s.words.in([]byte(r.Text))
+	list := s.words.inText(r.Text)
 	if r.NotRun && strings.Contains(r.Text, refusal) {
 		known.add(list)
 		return
@@ -110,6 +110,6 @@ func (s *scanning) final(ev transcript.Event, known ruleSet) {
 		s.denied(ev, d, known)
 	}
 	if f.Result != "" && f.Result == s.lastText {
-		known.add(s.words.in([]byte(f.Result)))
+		known.add(s.words.inText(f.Result))
 	}
 }

@@ -119,6 +119,24 @@ func (w *words) in(text []byte) []found {
 	return join(places, text)
 }
 
+// inText is in for a text of any length.
+func (w *words) inText(text string) []found {
+	if len(text) <= largeValue || len(w.line) == 0 {
+		return w.in([]byte(text))
+	}
+	var out []found
+	seen := ruleSet{}
+	for at := 0; at < len(text) && !w.allKnown(seen); at += largeValue {
+		for _, f := range w.in([]byte(text[max(0, at-windowOverlap):min(len(text), at+largeValue)])) {
+			if !seen.hasAll(f.rules) {
+				seen.add([]found{f})
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
 // join puts overlapping places together and cuts the excerpts.
 func join(places []found, text []byte) []found {
 	var out []found
