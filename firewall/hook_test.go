@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -164,5 +165,18 @@ func TestSettings(t *testing.T) {
 		if h.Type != "command" || h.Command != "/bin/loop" || strings.Join(h.Args, " ") != want || h.OnFailure != "block" || h.Timeout != HookTimeout {
 			t.Errorf("%s: %+v", event, h)
 		}
+	}
+}
+
+// A long TMPDIR must not keep a run from starting: socket paths are short.
+func TestALongTemporaryFolderIsNoObstacle(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+	if err := os.MkdirAll(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	s := listen(t, handlerFunc(func(context.Context, Request) Reply { return Allow() }))
+	if code, _, errOut := hook(t, s.Socket(), EventPreToolUse, strings.Replace(preInput, "%", "local", 1)); code != 0 {
+		t.Errorf("code %d: %s", code, errOut)
 	}
 }

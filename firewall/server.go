@@ -29,10 +29,16 @@ type Server struct {
 	wg       sync.WaitGroup
 }
 
-// Listen makes the socket and begins to answer. The folder has mode 0700; the
-// path is kept short, since a socket's path is limited to about 100 bytes.
+// maxSocketPath is what every system takes as a socket's path.
+const maxSocketPath = 100
+
+// Listen makes the socket and begins to answer. The folder has mode 0700.
 func Listen(h Handler, deadline time.Duration) (*Server, error) {
 	dir, err := os.MkdirTemp("", "loop-")
+	if err == nil && len(dir) > maxSocketPath-len("/s") {
+		_ = os.Remove(dir)
+		dir, err = os.MkdirTemp("/tmp", "loop-")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("make the hook socket: %w", err)
 	}

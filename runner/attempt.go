@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,15 +109,11 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 
 // prepare writes what the client reads.
 func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, socket string) (prompt string, f files, err error) {
-	waiting, err := r.waiting(ctx, s)
+	told, err := Tell(ctx, r.o, s)
 	if err != nil {
 		return "", f, err
 	}
-	claudeMD, err := ReadClaudeMD(r.o)
-	if err != nil {
-		return "", f, err
-	}
-	prompt, err = Prompt(r.o, s, claudeMD, waiting)
+	prompt, err = Prompt(r.o, s, told)
 	if err != nil {
 		return "", f, err
 	}
@@ -133,47 +128,6 @@ func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, so
 		}
 	}
 	return prompt, f, nil
-}
-
-// waiting lists the story's calls that already wait for a person, so that the
-// agent does not spend its time on them again.
-func (r *run) waiting(ctx context.Context, s stories.Story) ([]string, error) {
-	actions, err := r.o.Store.Actions(ctx, queue.Filter{
-		Story: s.ID, Status: []queue.Status{queue.Pending}, Evidence: []policy.Evidence{policy.Blocked},
-	})
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, a := range actions {
-		out = append(out, fmt.Sprintf("#%d: %s", a.Number, clip(strings.ReplaceAll(a.Command, "\n", " "), 200)))
-	}
-	return out, nil
-}
-
-// maxClaudeMD bounds the project's instructions in the prompt.
-const maxClaudeMD = 256 << 10
-
-// ReadClaudeMD reads the project's CLAUDE.md, which the client itself does not
-// read when its setting sources are off.
-func ReadClaudeMD(o *Options) (string, error) {
-	if !o.ClaudeMD {
-		return "", nil
-	}
-	for _, name := range []string{"CLAUDE.md", filepath.Join(".claude", "CLAUDE.md")} {
-		data, err := os.ReadFile(filepath.Join(o.Root, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if len(data) > maxClaudeMD {
-			return "", fmt.Errorf("%s has %d KiB, more than a prompt should carry: shorten it, or set claude_md = false under [prompt] in loop.toml", name, len(data)>>10)
-		}
-		return string(data), nil
-	}
-	return "", nil
 }
 
 // copyMCP takes the MCP configuration as it is at the start, so that an

@@ -520,3 +520,20 @@ func TestAfterAKillAVerdictStands(t *testing.T) {
 		t.Error("the mark of a story that passed is missing")
 	}
 }
+
+// The next attempt reads why the last one did not pass, and what waits.
+func TestTheNextAttemptKnowsWhatTheLastOneLeft(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("git push origin main", ""), say("ok")), "first")
+	n.o.Gates = []string{"echo expected 4, got 3; exit 1"}
+	n.run(t.Context())
+	snap := n.run(t.Context())
+	b, err := os.ReadFile(filepath.Join(snap.Attempts[0].Dir, promptName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"The last attempt did not pass", "ended with exit code 1", "expected 4, got 3", "- #1: git push origin main"} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("no %q in\n%s", want, b)
+		}
+	}
+}

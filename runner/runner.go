@@ -276,13 +276,21 @@ func (r *run) stop(a queue.Attempt, resets time.Time) {
 	r.session.Stopped, r.session.StopKind, r.session.ResetsAt = a.Reason, a.Outcome, resets
 }
 
+// Told is what an attempt is told beside its story and the rules.
+type Told struct {
+	ClaudeMD   string   // the project's own instructions
+	Waiting    []string // the story's calls that wait for a person
+	LastFailed string   // why the last attempt at the story did not pass
+}
+
 // Prompt is the prompt of a story's next attempt, as it would be sent.
-func Prompt(o *Options, s stories.Story, claudeMD string, waiting []string) (string, error) {
+func Prompt(o *Options, s stories.Story, t Told) (string, error) {
 	file, err := filepath.Rel(o.Root, o.Stories)
 	if err != nil {
 		file = o.Stories
 	}
 	return prompts.Build(prompts.Attempt{
-		Story: s, Rules: o.RulesText, ClaudeMD: claudeMD, StoryFile: file, Gates: o.Gates, Unanswered: waiting,
+		Story: s, Rules: o.RulesText, StoryFile: file, Gates: o.Gates,
+		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed,
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // dryRun shows what a run would do.
-func (a *app) dryRun(ro *runner.Options, c config.Config) error {
+func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) error {
 	plan, file, err := runner.Plan(ro)
 	if errors.Is(err, runner.ErrNoOpen) {
 		a.printf("Nothing to do: %s in %s.\n", err, term.Quote(rel(ro.Root, ro.Stories)))
@@ -19,11 +20,11 @@ func (a *app) dryRun(ro *runner.Options, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	claudeMD, err := runner.ReadClaudeMD(ro)
+	told, err := runner.Tell(ctx, ro, plan[0])
 	if err != nil {
 		return err
 	}
-	prompt, err := runner.Prompt(ro, plan[0], claudeMD, nil)
+	prompt, err := runner.Prompt(ro, plan[0], told)
 	if err != nil {
 		return err
 	}

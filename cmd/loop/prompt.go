@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/runner"
@@ -33,7 +35,10 @@ func newPrompt(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if text, err = nextPrompt(&ro); err != nil {
+				if ro.Store, err = a.store(w, true); err != nil {
+					return err
+				}
+				if text, err = nextPrompt(cmd.Context(), &ro); err != nil {
 					return err
 				}
 			}
@@ -50,14 +55,14 @@ func newPrompt(a *app) *cobra.Command {
 }
 
 // nextPrompt is the prompt of the story that a run would begin with.
-func nextPrompt(ro *runner.Options) (string, error) {
+func nextPrompt(ctx context.Context, ro *runner.Options) (string, error) {
 	plan, _, err := runner.Plan(ro)
 	if err != nil {
 		return "", err
 	}
-	claudeMD, err := runner.ReadClaudeMD(ro)
+	told, err := runner.Tell(ctx, ro, plan[0])
 	if err != nil {
 		return "", err
 	}
-	return runner.Prompt(ro, plan[0], claudeMD, nil)
+	return runner.Prompt(ro, plan[0], told)
 }

@@ -69,7 +69,10 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 		return err
 	}
 	if o.dryRun {
-		return a.dryRun(&ro, c)
+		if ro.Store, err = a.store(w, true); err != nil {
+			return err
+		}
+		return a.dryRun(ctx, &ro, c)
 	}
 	store, err := a.store(w, false)
 	if err != nil {

@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// Tell gathers what the next attempt at a story is told. Without a store it
+// knows nothing of earlier attempts.
+func Tell(ctx context.Context, o *Options, s stories.Story) (t Told, err error) {
+	if t.ClaudeMD, err = readClaudeMD(o); err != nil || o.Store == nil {
+		return t, err
+	}
+	if t.Waiting, err = waiting(ctx, o, s); err != nil {
+		return t, err
+	}
+	t.LastFailed, err = lastFailed(ctx, o, s)
+	return t, err
+}
+
+// waiting lists the story's calls that already wait for a person, so that the
+// agent does not spend its time on them again.
+func waiting(ctx context.Context, o *Options, s stories.Story) ([]string, error) {
+	actions, err := o.Store.Actions(ctx, queue.Filter{
+		Story: s.ID, Status: []queue.Status{queue.Pending}, Evidence: []policy.Evidence{policy.Blocked},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, a := range actions {
+		out = append(out, fmt.Sprintf("#%d: %s", a.Number, clip(strings.ReplaceAll(a.Command, "\n", " "), 200)))
+	}
+	return out, nil
+}
+
+// toldOutput is how much of a failed gate's output the next attempt reads.
+const toldOutput = 3000
+
+// lastFailed says why the last attempt at the story, as its text is now, did
+// not pass; what was not the agent's doing is not told.
+func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error) {
+	state, err := o.Store.Story(ctx, o.Stories, s.ID)
+	if errors.Is(err, queue.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil || state.Hash != s.Hash {
+		return "", err
+	}
+	attempts, err := o.Store.Attempts(ctx, state.Session)
+	if err != nil {
+		return "", err
+	}
+	for i := len(attempts) - 1; i >= 0; i-- {
+		a := attempts[i]
+		if a.Story != s.ID {
+			continue
+		}
+		switch a.Outcome {
+		case queue.GateFailed:
+			return gateFailed(a), nil
+		case queue.AgentFailed, queue.Hung:
+			return a.Reason, nil
+		case queue.Done, queue.Unproven, queue.Limit, queue.Interrupted, queue.Auth, queue.CouldNotStart, queue.Unguarded:
+		}
+		return "", nil
+	}
+	return "", nil
+}
+
+func gateFailed(a queue.Attempt) string {
+	for _, g := range a.Gates {
+		if g.Passed {
+			continue
+		}
+		out := g.Output
+		if len(out) > toldOutput {
+			out = strings.ToValidUTF8(out[len(out)-toldOutput:], "")
+		}
+		return fmt.Sprintf("The gate `%s` ended with exit code %d. The end of its output:\n\n%s", g.Command, g.ExitCode, out)
+	}
+	return a.Reason
+}
+
+// maxClaudeMD bounds the project's instructions in the prompt.
+const maxClaudeMD = 256 << 10
+
+// readClaudeMD reads the project's CLAUDE.md, which the client itself does not
+// read when its setting sources are off.
+func readClaudeMD(o *Options) (string, error) {
+	if !o.ClaudeMD {
+		return "", nil
+	}
+	for _, name := range []string{"CLAUDE.md", filepath.Join(".claude", "CLAUDE.md")} {
+		data, err := os.ReadFile(filepath.Join(o.Root, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if len(data) > maxClaudeMD {
+			return "", fmt.Errorf("%s has %d KiB, more than a prompt should carry: shorten it, or set claude_md = false under [prompt] in loop.toml", name, len(data)>>10)
+		}
+		return string(data), nil
+	}
+	return "", nil
+}
