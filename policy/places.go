@@ -234,6 +234,12 @@ func shapePredicate(name string) predicate {
 		}
 	case "ftp-reads":
 		return ftpReads
+	case "production":
+		return production
+	case "two-operands":
+		return func(_ *args, rest []shell.Word) bool { return len(rest) > 1 }
+	case "db-name":
+		return func(_ *args, rest []shell.Word) bool { return len(rest) > 0 && dbName(rest[0].Text) }
 	case "db-loopback":
 		return func(a *args, _ []shell.Word) bool {
 			v, ok := a.env("DATABASE_URL")
@@ -246,6 +252,44 @@ func shapePredicate(name string) predicate {
 		}
 	}
 	return nil
+}
+
+// production: the environment or an argument says that the database is the one
+// in production.
+func production(a *args, rest []shell.Word) bool {
+	for _, n := range []string{"RAILS_ENV", "NODE_ENV", "APP_ENV", "MIX_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENV"} {
+		if v, ok := a.env(n); ok && strings.Contains(v.Text, "prod") {
+			return true
+		}
+	}
+	for _, w := range a.argv {
+		if s := w.Text; s == "production" || s == "prod" || strings.HasSuffix(s, "=production") || strings.HasSuffix(s, "=prod") {
+			return true
+		}
+	}
+	return false
+}
+
+// dbName: a target is named like one that changes a database.
+func dbName(name string) bool {
+	words := nameWords(name)
+	db, change := false, false
+	for _, w := range words {
+		switch w {
+		case "db", "database":
+			db = true
+		case "migrate", "migrations":
+			db, change = true, true
+		case "reset", "drop", "seed", "rollback", "setup", "push", "wipe", "refresh", "fresh":
+			change = true
+		case "generate", "gen", "status", "check", "dry", "lint", "test", "new", "create", "make", "studio", "diff", "list", "validate", "start", "stop", "up":
+			if w == "up" && db {
+				continue
+			}
+			return false
+		}
+	}
+	return db && change
 }
 
 // riskyPath: go run ./cmd/deploy, cargo run --bin publish.
