@@ -127,7 +127,7 @@ func TestShared(t *testing.T) {
 }
 
 func TestWhereAndWhen(t *testing.T) {
-	in := `{"type":"system","subtype":"init","cwd":"/work/tree","session_id":"s"}` + "\n" +
+	in := `{"type":"system","subtype":"init","cwd":"/home/dev/tree","session_id":"s"}` + "\n" +
 		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"Bash","input":{"command":"git push"}}]},"parent_tool_use_id":"toolu_agent","timestamp":"2026-11-30T03:05:39.565Z"}` + "\n" +
 		`{"type":"assistant","cwd":"/other","message":{"content":[{"type":"tool_use","id":"b","name":"Bash","input":{"command":"git push"}}]}}` + "\n"
 	hits, _ := scanText(t, in, Options{File: "f.jsonl", Cwd: "/given"})
@@ -135,7 +135,7 @@ func TestWhereAndWhen(t *testing.T) {
 		t.Fatalf("hits %v", briefs(hits))
 	}
 	h := hits[0]
-	if h.File != "f.jsonl" || h.Cwd != "/work/tree" || h.Agent != "toolu_agent" || h.Time.Format("15:04:05") != "03:05:39" || string(h.Input) != `{"command":"git push"}` || h.Why == "" {
+	if h.File != "f.jsonl" || h.Cwd != "/home/dev/tree" || h.Agent != "toolu_agent" || h.Time.Format("15:04:05") != "03:05:39" || string(h.Input) != `{"command":"git push"}` || h.Why == "" {
 		t.Errorf("hit %+v", h)
 	}
 	if hits[1].Cwd != "/other" {
