@@ -19,36 +19,68 @@ import (
 )
 
 type scanOptions struct {
-	json, queue, callsOnly bool
-	story                  string
+	json, csv, all   bool
+	queue, callsOnly bool
+	story, since     string
 }
 
-const scanLong = `Read transcripts and print every call and text that reaches outside: stream-json,
-the client's session files, plain text; - is standard input.
+const scanLong = `Without a file: read every session that the client keeps on this machine
+($CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects) and show what its agents have sent
+out in the last 30 days, by family and project, worst first. It changes nothing and needs
+no set-up. --json prints the same as one object, --csv one line for each call.
 
-With --queue the hits go into the queue, for people who keep their own loop.
+With files: print every call and text that reaches outside, one a line: stream-json, the
+client's session files, plain text; - is standard input. With --queue the hits go into the
+queue, for people who keep their own loop.
+
+Without a file the exit code is 3 when a call that ran reached outside, else 0.
 
 ` + exitHelp
 
 func newScan(a *app) *cobra.Command {
 	var o scanOptions
 	cmd := &cobra.Command{
-		Use: "scan FILE...", Short: "Find what reaches outside in transcripts", Long: scanLong,
-		Args: args(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, files []string) error { return a.scan(cmd.Context(), files, o) },
+		Use: "scan [FILE...]", Short: "Show what agents have sent out: this machine's sessions, or transcripts", Long: scanLong,
+		Args: args(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if err := o.check(len(files) > 0, cmd.Flags().Changed("since")); err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				return a.scanSessions(cmd.Context(), o)
+			}
+			return a.scan(cmd.Context(), files, o)
+		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.json, "json", false, "print one hit a line as JSON")
+	f.BoolVar(&o.json, "json", false, "print JSON: one object, or with files one hit a line")
+	f.BoolVar(&o.csv, "csv", false, "without files: print one line of CSV for each call")
+	f.BoolVar(&o.all, "all", false, "without files: show long lists whole")
+	f.StringVar(&o.since, "since", "30d", "without files: how far to look back (30d, 12h)")
 	f.BoolVar(&o.callsOnly, "calls-only", false, "calls only, no mentions in text")
-	f.BoolVar(&o.queue, "queue", false, "put the hits into the queue")
+	f.BoolVar(&o.queue, "queue", false, "with files: put the hits into the queue")
 	f.StringVar(&o.story, "story", "", "with --queue: the story they belong to")
 	return cmd
 }
 
-func (a *app) scan(ctx context.Context, files []string, o scanOptions) error {
-	if o.story != "" && !o.queue {
+// check refuses flags that do not go together.
+func (o scanOptions) check(files, since bool) error {
+	switch {
+	case o.story != "" && !o.queue:
 		return usagef("loop scan --queue --story "+o.story+" FILE", "--story is for --queue")
+	case o.queue && !files:
+		return usagef("loop scan --queue FILE", "--queue needs files")
+	case o.csv && files:
+		return usagef("loop scan --json FILE", "--csv is for the sessions of this machine, not for files")
+	case since && files:
+		return usagef("loop scan FILE", "--since is for the sessions of this machine, not for files")
+	case o.csv && o.json:
+		return usagef("loop scan --json or loop scan --csv", "--json and --csv do not go together")
 	}
+	return nil
+}
+
+func (a *app) scan(ctx context.Context, files []string, o scanOptions) error {
 	w, err := a.workspace(ctx)
 	if err != nil {
 		return err
