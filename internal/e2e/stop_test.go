@@ -113,7 +113,10 @@ func TestDetachedProcessIsEnded(t *testing.T) {
 
 func TestInterruptLeavesNothing(t *testing.T) {
 	t.Parallel()
-	for name, times := range map[string]int{"once": 1, "twice": 2} {
+	for name, signals := range map[string][]syscall.Signal{
+		"once": {syscall.SIGINT}, "twice": {syscall.SIGINT, syscall.SIGINT},
+		"terminated": {syscall.SIGTERM}, "terminal closed": {syscall.SIGHUP},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			title := "Take your time"
@@ -126,8 +129,8 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			w.stories("", title, "Never begun")
 			p := w.startLoop("run")
 			near, far := w.pid(p, "near"), w.pid(p, "far")
-			for range times {
-				p.signal(syscall.SIGINT)
+			for _, s := range signals {
+				p.signal(s)
 			}
 			p.wait().want(t, exitInterrupted, "git push origin HEAD:refs/heads/early")
 			if alive(near) || alive(far) {
