@@ -182,7 +182,7 @@ func shapePredicate(name string) predicate {
 	switch name {
 	case "bare-version":
 		return func(a *args, rest []shell.Word) bool {
-			return len(rest) == 0 && len(a.words) > 0 && a.words[len(a.words)-1].Text == "version"
+			return len(rest) == 0 && len(a.opts) == 0 && len(a.words) > 0 && a.words[len(a.words)-1].Text == "version"
 		}
 	case "bare-tool":
 		return func(a *args, _ []shell.Word) bool { return len(a.argv) == 0 && a.cmd.Stdin.Kind == shell.InputNone }

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -124,4 +125,20 @@ func FuzzClassify(f *testing.F) {
 		s.Explain(input)
 		CommandOf(Call{Tool: tool, Input: json.RawMessage(input)})
 	})
+}
+
+// TestConcurrent: several goroutines may use one set, from its first call on.
+func TestConcurrent(t *testing.T) {
+	s := builtin(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, r := range readCorpus(t) {
+				if got := s.Classify(r.call()).Verdict; got != r.Expect {
+					t.Errorf("%s is %s", r.ID, got)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
