@@ -324,3 +324,17 @@ func TestOtherEndpoints(t *testing.T) {
 		t.Errorf("%d requests recorded, want none", n)
 	}
 }
+
+func TestTurnCarriesItsStopReasonAndHeaders(t *testing.T) {
+	s := start(t, fakeapi.Script{{Turns: []fakeapi.Turn{{
+		Blocks: []fakeapi.Block{fakeapi.Text("no")}, Stop: "refusal",
+		Header: http.Header{"Anthropic-Ratelimit-Unified-Status": {"allowed_warning"}},
+	}}}})
+	resp := post(t, s, "/v1/messages", body("x", 0, true))
+	if got := resp.Header.Get("anthropic-ratelimit-unified-status"); got != "allowed_warning" {
+		t.Errorf("header %q", got)
+	}
+	if got := assemble(t, resp.Body).StopReason; got != "refusal" {
+		t.Errorf("stop reason %q", got)
+	}
+}
