@@ -163,7 +163,22 @@ func commandField(in map[string]any) (string, bool) {
 			}
 		}
 	}
-	return "", false
+	return commandList(in["commands"])
+}
+
+// commandList joins the commands of a tool that takes several: strings, or
+// objects with a command each.
+func commandList(v any) (string, bool) {
+	list, _ := v.([]any)
+	lines := stringsOf(list)
+	for _, x := range list {
+		if m, ok := x.(map[string]any); ok {
+			if s, ok := m["command"].(string); ok {
+				lines = append(lines, s)
+			}
+		}
+	}
+	return strings.Join(lines, "\n"), len(lines) > 0
 }
 
 func stringsOf(list []any) []string {

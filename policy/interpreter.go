@@ -24,6 +24,8 @@ func languageOf(prog string) string {
 		return "awk"
 	case "bash", "sh", "zsh", "dash", "ksh", "fish", "ash", "source":
 		return "shell"
+	case "applescript":
+		return "osascript"
 	case "rscript", "lua", "julia", "groovy", "osascript", "tclsh", "pwsh", "powershell":
 		return p
 	}

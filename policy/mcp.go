@@ -16,6 +16,7 @@ const (
 // mcpTable is the verbs and the servers that are known.
 type mcpTable struct {
 	external, read, run map[string]bool
+	nouns, asks         map[string]bool
 	servers             []mcpServer
 }
 
@@ -25,7 +26,7 @@ type mcpServer struct {
 }
 
 func newMCPTable(d *mcpDef) mcpTable {
-	t := mcpTable{external: setOf(d.External), read: setOf(d.Read), run: setOf(d.Run)}
+	t := mcpTable{external: setOf(d.External), read: setOf(d.Read), run: setOf(d.Run), nouns: setOf(d.Nouns), asks: setOf(d.Asks)}
 	for _, s := range d.Servers {
 		m := mcpServer{serverDef: s, tier: External}
 		_ = m.tier.UnmarshalText([]byte(s.Default)) // checked when packs are tested
@@ -60,20 +61,30 @@ func (t *mcpTable) verb(words []string) verbKind {
 		if k == verbNone {
 			continue
 		}
-		if w == "post" && i+1 < len(words) && t.read[words[len(words)-1]] {
+		if k == verbExternal && t.nouns[w] && anyOf(words[i+1:], t.asks) {
+			continue // issue_get, comment_list
+		}
+		if w == "post" && i+1 < len(words) && t.asks[words[len(words)-1]] {
 			k = verbRead // API-post-search: the method of a search
 		}
 		joined := i > 0 && (words[i-1] == "and" || words[i-1] == "or" || words[i-1] == "then")
 		if kind == verbNone || joined && k > kind {
 			kind = k
 		}
-		// review_write, pull_request_read: a noun that is also a verb gives way
-		// to the method at the end.
-		if i == len(words)-1 && (w == "write" || w == "read") {
-			kind = k
+		if i == len(words)-1 && w == "write" {
+			kind = k // review_write: the method stands at the end
 		}
 	}
 	return kind
+}
+
+func anyOf(words []string, set map[string]bool) bool {
+	for _, w := range words {
+		if set[w] {
+			return true
+		}
+	}
+	return false
 }
 
 // server finds what is known of a server by its name.
@@ -120,6 +131,9 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 	server, name := splitMCP(c.Tool)
 	words := toolWords(server, name)
 	known := t.server(server)
+	if own := nameWords(server); containsString(own, "applescript") || containsString(own, "osascript") {
+		in = withLanguage(in, "osascript")
+	}
 	if t.runs(append(words, nameWords(server)...)) || t.runs(nameWords(name)) {
 		if cmd, ok := commandField(in); ok && (known == nil || known.tier != External) {
 			return s.shellCall(cmd, in, c.Cwd)
@@ -136,6 +150,15 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 		hits = append(hits, s.codeArguments(in, c.Cwd)...)
 	}
 	return finish(hits, Mentioned)
+}
+
+// withLanguage is the input with the language of its code.
+func withLanguage(in map[string]any, lang string) map[string]any {
+	out := map[string]any{"language": lang}
+	for k, v := range in {
+		out[k] = v
+	}
+	return out
 }
 
 // statement judges a database tool by the statement that it is given.

@@ -87,6 +87,8 @@ type mcpDef struct {
 	External []string    `toml:"external"`
 	Read     []string    `toml:"read"`
 	Run      []string    `toml:"run"`
+	Nouns    []string    `toml:"nouns"` // verbs that are nouns too
+	Asks     []string    `toml:"asks"`  // reading verbs that make a noun of them: issue_get
 	Servers  []serverDef `toml:"server"`
 }
 
