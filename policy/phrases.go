@@ -41,32 +41,36 @@ func classics() []phrase {
 func (s *Set) phraseSet() *phraseIndex {
 	s.phrasesOnce.Do(func() {
 		x := &s.phrases
-		x.all = classics()
-		seen, english := map[string]bool{}, s.table().english
+		x.all = append(make([]phrase, 0, 4096), classics()...)
+		english := s.table().english
 		for _, p := range s.packs {
-			p.load()
-			for _, r := range p.rules {
-				if r.tier != External {
-					continue
-				}
-				for _, text := range r.makePhrases() {
-					if first, _, _ := strings.Cut(text, " "); english[first] {
-						continue
-					}
-					text = strings.ToLower(strings.Join(strings.Fields(text), " "))
-					if text != "" && !seen[text] {
-						seen[text] = true
-						x.all = append(x.all, phrase{text: text, rule: r.ID, tier: r.tier, why: r.Why})
-					}
-				}
+			def := p.definition()
+			for i := range def.Rules {
+				x.add(&def.Rules[i], english)
 			}
 		}
 		for _, p := range s.patterns {
-			x.all = append(x.all, phrase{text: p, rule: "pattern:" + p, tier: External, exact: true, why: "A text that your configuration lists as external."})
+			x.all = append(x.all, phrase{text: strings.Join(strings.Fields(p), " "), rule: "pattern:" + p, tier: External, exact: true, why: "A text that your configuration lists as external."})
 		}
 		x.index()
 	})
 	return &s.phrases
+}
+
+// add adds the phrases of an external rule, those apart that begin with an
+// English word.
+func (x *phraseIndex) add(d *ruleDef, english map[string]bool) {
+	if d.Tier != "external" {
+		return
+	}
+	for _, text := range d.makePhrases() {
+		if strings.Contains(text, "  ") {
+			text = strings.Join(strings.Fields(text), " ")
+		}
+		if first, _, _ := strings.Cut(text, " "); text != "" && !english[first] {
+			x.all = append(x.all, phrase{text: strings.ToLower(text), rule: d.ID, tier: External, why: d.Why})
+		}
+	}
 }
 
 func (x *phraseIndex) index() {

@@ -36,10 +36,12 @@ type pack struct {
 	name string
 	data []byte
 
-	once  sync.Once
-	def   packDef
-	rules []*rule
-	err   error
+	lazy   bool // embedded: decoded when first needed
+	decode sync.Once
+	once   sync.Once
+	def    packDef
+	rules  []*rule
+	err    error
 }
 
 // tool is how a program reads its command line, and the rules that speak of
@@ -84,7 +86,7 @@ func Load(o LoadOptions) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &pack{name: n, data: data}
+		p := &pack{name: n, data: data, lazy: true}
 		s.packs = append(s.packs, p)
 		for _, prog := range headerPrograms(data) {
 			s.programs[prog] = append(s.programs[prog], p)
@@ -130,13 +132,21 @@ func headerPrograms(data []byte) []string {
 	return out
 }
 
-// load decodes an embedded pack, once. The examples are left to the tests.
+// definition decodes an embedded pack, once, and returns what it says. The
+// examples are left to the tests.
+func (p *pack) definition() *packDef {
+	if p.lazy {
+		p.decode.Do(func() { p.def, p.err = fastPack(p.name, string(p.data)) })
+	}
+	return &p.def
+}
+
+// load decodes an embedded pack and makes its rules ready, once.
 func (p *pack) load() {
 	p.once.Do(func() {
-		if p.def, p.err = fastPack(p.name, string(p.data)); p.err != nil {
-			return
+		if p.definition(); p.err == nil {
+			p.err = p.compile()
 		}
-		p.err = p.compile()
 	})
 }
 
