@@ -81,9 +81,14 @@ func (s *Set) isShellTool(name string) bool { return s.table().shellTools[toolKe
 func (s *Set) call(c Call, in map[string]any) Result {
 	t := s.table()
 	key := toolKey(c.Tool)
+	if m, ok := asMCP(c, in); ok {
+		args, _ := in["arguments"].(map[string]any)
+		if m.Tool == c.Tool || args == nil {
+			args = in
+		}
+		return s.mcpCall(m, args)
+	}
 	switch {
-	case strings.HasPrefix(c.Tool, "mcp__"):
-		return s.mcpCall(c, in)
 	case c.Tool == "" || t.shellTools[key]:
 		if cmd, ok := commandField(in); ok {
 			return s.shellCall(cmd, in, c.Cwd)

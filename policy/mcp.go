@@ -125,6 +125,30 @@ func splitMCP(name string) (server, tool string) {
 	return "", rest
 }
 
+// asMCP recognises a call of an MCP tool by the names that clients give it:
+// mcp__server__tool, mcp_server_tool, server__tool, or a tool that takes the
+// server and the tool as arguments.
+func asMCP(c Call, in map[string]any) (Call, bool) {
+	if strings.HasPrefix(c.Tool, "mcp__") {
+		return c, true
+	}
+	switch rest, ok := strings.CutPrefix(c.Tool, "mcp_"); {
+	case ok && strings.Contains(rest, "_"):
+		server, tool, _ := strings.Cut(rest, "_")
+		c.Tool = "mcp__" + server + "__" + tool
+	case strings.Contains(c.Tool, "__"):
+		c.Tool = "mcp__" + c.Tool
+	default:
+		server, _ := in["server_name"].(string)
+		tool, _ := in["tool_name"].(string)
+		if server == "" || tool == "" {
+			return c, false
+		}
+		c.Tool = "mcp__" + server + "__" + tool
+	}
+	return c, true
+}
+
 // mcpCall classifies a call of an MCP tool.
 func (s *Set) mcpCall(c Call, in map[string]any) Result {
 	t := &s.table().mcp
