@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // recordEnv names the file into which this test binary, run as a stand-in for
@@ -38,7 +40,9 @@ func oracle(t *testing.T, bash, bin, script string) [][]string {
 	t.Helper()
 	dir := t.TempDir()
 	record := filepath.Join(dir, "record")
-	cmd := exec.Command(bash, "--norc", "-c", script)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bash, "--norc", "-c", script)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + bin, "HOME=" + dir, "LC_ALL=C.UTF-8", recordEnv + "=" + record}
 	_ = cmd.Run() // the script may well end with an error
@@ -199,7 +203,7 @@ func (g *generator) stmt() string {
 	}
 	defer func() { g.depth-- }()
 	v := g.name()
-	switch g.IntN(22) {
+	switch g.IntN(34) {
 	case 0, 1, 2, 3:
 		return v + "=" + g.pick("push", "'a b'", "x1", "", "$"+g.name(), "\"$"+g.name()+"\"", "$(echo $"+g.name()+")", "--dry-run")
 	case 4:
@@ -227,11 +231,38 @@ func (g *generator) stmt() string {
 	case 15:
 		return v + "+=" + g.pick("z", "' z'")
 	case 16:
-		return "i=0; while [ $i -lt 2 ]; do i=$((i+1)); " + g.stmt() + "\ndone"
+		i := fmt.Sprint("i", g.depth) // its own counter, or nested loops never end
+		return i + "=0; while [ $" + i + " -lt 2 ]; do " + i + "=$((" + i + "+1)); " + g.stmt() + "\ndone"
 	case 17:
 		return "arr=(" + g.word() + " " + g.word() + "); git \"${arr[@]}\""
 	case 18:
 		return v + "=$" + g.name() + " | true"
+	case 19:
+		return "echo " + g.word() + " " + g.word() + " | while read " + v + " x; do\n" + g.script(1) + "git $x; done"
+	case 20:
+		return v + "=$(cat <<E\n" + g.pick("$"+g.name(), "x y", "push", "${A}z") + "\nE\n)"
+	case 21:
+		return "f() { " + v + "=infunc; git \"$1\"; return; git no; }"
+	case 22:
+		return "f " + g.word() + g.pick("", " || true", " && "+v+"=y")
+	case 23:
+		return "arr+=(" + g.word() + "); git ${arr[0]} \"${arr[@]:1}\""
+	case 24:
+		return "export " + v + "=" + g.word() + "; sh -c 'git $" + g.name() + " \"$" + v + "\"'"
+	case 25:
+		return v + "=" + g.word() + " bash -c 'git $" + v + " $" + g.name() + "'"
+	case 26:
+		return "IFS=" + g.pick("a", "' '", "', '", "") + "; git $" + v + "; unset IFS"
+	case 27:
+		return "echo \"git $" + v + "\" | sh"
+	case 28:
+		return "[[ -n $" + v + " ]] && { " + g.stmt() + "\n} || { " + g.stmt() + "\n}"
+	case 29:
+		return "shift; git \"$@\""
+	case 30:
+		return "eval \"git $" + v + "\""
+	case 31:
+		return "printf '%s\\n' " + g.word() + " " + g.word() + " | xargs git"
 	default:
 		return "git " + g.word() + " " + g.word()
 	}
