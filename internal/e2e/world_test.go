@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds every wait; a test that meets it has failed.
-const patience = 90 * time.Second
+const patience = 2 * time.Minute
 
 // world is one machine in small.
 type world struct {
