@@ -17,6 +17,9 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 	if hits, ok := r.blocks(c); ok {
 		return hits
 	}
+	if hits := r.carried(c); len(hits) > 0 {
+		return hits
+	}
 	why := "A program that is not looked into is named like one that reaches outside."
 	if t.riskyScript(name) && !helpOnly(c.Argv) {
 		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
@@ -31,6 +34,33 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 		break
 	}
 	return nil
+}
+
+// carried classifies the command that stands as the operands of an unknown
+// program, ./with-env.sh npm publish: it may well run it. Only what reaches
+// outside counts.
+func (r *reading) carried(c *shell.Command) []Hit {
+	var rest []shell.Word
+	for i, w := range c.Argv[1:] {
+		if w.Text == "--" {
+			rest = c.Argv[i+2:]
+			break
+		}
+		if rest == nil && !strings.HasPrefix(w.Text, "-") {
+			rest = c.Argv[i+1:]
+		}
+	}
+	if len(rest) < 2 || r.set.programs[baseOf(rest[0].Text)] == nil || r.set.table().harmless[baseOf(rest[0].Text)] {
+		return nil
+	}
+	var hits []Hit
+	for _, h := range r.line(lineOf(rest)) {
+		if h.Tier == External && !h.Mention {
+			h.Opaque = true
+			hits = append(hits, h)
+		}
+	}
+	return hits
 }
 
 // blocks classifies what stands between braces behind a word that is no
