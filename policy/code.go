@@ -76,6 +76,11 @@ func dashes(argv []shell.Word) int {
 
 // module classifies python -m MODULE as the program of that name.
 func (r *reading) module(c *shell.Command, argv []shell.Word) []Hit {
+	if r.depth++; r.depth > maxNesting {
+		r.depth--
+		return []Hit{opaqueHit("opaque-depth", commandText(c), "Programs that start programs go deeper than is looked at.")}
+	}
+	defer func() { r.depth-- }()
 	inner := *c
 	inner.Argv = argv
 	inner.Opaque, inner.Remote, inner.Redirects = "", "", nil

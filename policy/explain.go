@@ -25,11 +25,16 @@ type Explanation struct {
 
 // Explain shows how a command line is read: each simple command, what was
 // unwrapped, which rule said what.
-func (s *Set) Explain(command string) Explanation {
+func (s *Set) Explain(command string) (e Explanation) {
+	defer func() {
+		if p := recover(); p != nil {
+			e = Explanation{Command: command, Result: s.failed(command, p)}
+		}
+	}()
 	r := s.newReading()
 	r.trace = true
 	hits := r.line(command)
-	e := Explanation{Command: command, Result: finish(hits, Mentioned), Nodes: r.nodes}
+	e = Explanation{Command: command, Result: finish(hits, Mentioned), Nodes: r.nodes}
 	l := shell.Read(command, shell.Options{})
 	for _, t := range l.Texts {
 		e.Texts = append(e.Texts, t.Body)

@@ -142,3 +142,24 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestHostileInput: nesting and length cost time in proportion, and hide
+// nothing that stands in front of them.
+func TestHostileInput(t *testing.T) {
+	s := builtin(t)
+	for _, line := range []string{
+		strings.Repeat("python -m ", 50000) + "x", strings.Repeat("git -c alias.a='!", 1000), strings.Repeat("try { ", 50000),
+		"echo " + strings.Repeat("'git push' ", 50000), "curl " + strings.Repeat("https://a.b ", 50000) + "-d x", strings.Repeat("(", 500000),
+		"node -e '" + strings.Repeat("eval(\"", 50000) + "'", "perl -e '" + strings.Repeat("`", 200000) + "'", "awk '" + strings.Repeat("|\"a\"", 50000) + "'",
+		"python3 -c '" + strings.Repeat("a(", 100000) + "'", "cat > f <<'E'\n" + strings.Repeat("lorem git ipsum\n", 20000) + "E\n" + strings.Repeat("cat f\n", 2000),
+		"git config alias.a '!git a; git a'; git a", strings.Repeat("$(", 200000), "curl \"http://x/" + strings.Repeat("$(a)", 50000) + "\"",
+	} {
+		start := time.Now()
+		if got := s.ClassifyCommand("git push\n"+line, "").Verdict; got != VerdictExternal {
+			t.Errorf("a push in front of %.40q is %s", line, got)
+		}
+		if d := time.Since(start); d > 20*time.Second {
+			t.Errorf("%.40q took %v", line, d)
+		}
+	}
+}
