@@ -9,10 +9,16 @@ import (
 	"github.com/seed-b23e517c/loop/policy"
 )
 
+const explainLong = `Show how a command line is read: each simple command, what was unwrapped, which rule
+says what; and, for what leaves this machine, a form of it that would not, where the rule
+knows one. Quote the line, so that your shell does not read it first. Nothing is run.
+
+` + exitHelp
+
 func newExplain(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "explain 'COMMAND'", Short: "Show how a command line is read and which rule says what",
-		Long: "Show how a command line is read: each simple command, what was unwrapped, which rule\nsays what. Quote the line, so that your shell does not read it first. Nothing is run.\n\n" + exitHelp,
+		Long: explainLong,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			w, err := a.workspace(cmd.Context())
@@ -27,7 +33,11 @@ func newExplain(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e := explainer{a: a, styles: term.NewStyles(ro.Color)}
+			near, err := newNearer(set)
+			if err != nil {
+				return err
+			}
+			e := explainer{a: a, styles: term.NewStyles(ro.Color), near: near}
 			e.print(set.Explain(strings.Join(words, " ")))
 			return nil
 		},
@@ -37,6 +47,7 @@ func newExplain(a *app) *cobra.Command {
 type explainer struct {
 	a      *app
 	styles term.Styles
+	near   nearer
 }
 
 func (e explainer) print(x policy.Explanation) {
@@ -79,6 +90,9 @@ func (e explainer) node(n policy.Node, indent string) {
 			what += ", opaque"
 		}
 		e.a.printf("%s%s  %s  %s\n", deeper, term.Quote(h.Rule), e.styles.Faint.Render("("+what+")"), term.Quote(h.Why))
+	}
+	if f, ok := e.near.of(n); ok {
+		e.a.printf("%s%s  %s\n", deeper, e.styles.Ok.Render(f.label+":"), term.Command(f.command))
 	}
 	if len(n.Hits) == 0 {
 		note("no rule speaks of it:", "local")
