@@ -40,7 +40,8 @@ func (o *Outgoing) Terminal(w io.Writer, home string, ro Options) error {
 
 type outgoingPrinter struct {
 	*printer
-	home string
+	home  string
+	named bool // the columns have been named
 }
 
 func undoTitle(undo string) string {
@@ -95,7 +96,7 @@ func undoWords(undo string) string {
 	case UndoFull:
 		return "can be taken back"
 	}
-	return "of which no rule says how far"
+	return "perhaps not"
 }
 
 func countUndo(list []Group, undo string) int {
@@ -157,10 +158,11 @@ func (p *outgoingPrinter) measure(lists ...[]Group) (c outColumns) {
 			c.project, c.failed = max(c.project, term.Cells(r.project)), max(c.failed, term.Cells(r.failed))
 		}
 	}
+	c.calls = max(c.calls, len(nameCalls))
 	if c.last = lastCells; p.width < narrow {
 		c.last = 0
 	}
-	if p.o.Width > 0 {
+	if p.o.Width > 0 && c.project > 0 {
 		c.project = max(8, min(c.project, p.width-c.indent()-c.used()+c.project))
 		c.family = max(8, min(c.family, p.width-c.indent()-c.used()+c.family))
 	}
@@ -180,12 +182,28 @@ func (c outColumns) used() int {
 	return n
 }
 
+const nameCalls = "calls"
+
+// columnNames says once what the columns are.
+func (p *outgoingPrinter) columnNames(c outColumns) {
+	if p.named {
+		return
+	}
+	p.named = true
+	names := term.Spaces(2+c.calls-len(nameCalls)) + nameCalls + term.Spaces(gap) + term.Pad("family", c.family) + term.Spaces(gap) + term.Pad("project", c.project)
+	if c.last > 0 {
+		names += term.Spaces(gap) + "last"
+	}
+	p.line(p.Faint.Render(strings.TrimRight(names, " ")))
+}
+
 // section prints groups as a table under a heading with their number.
 func (p *outgoingPrinter) section(title string, list []Group, c outColumns) {
 	if len(list) == 0 {
 		return
 	}
 	p.heading(title + " (" + strconv.Itoa(Count(list)) + ")")
+	p.columnNames(c)
 	for i := range list {
 		if i == shownRows && len(list) > shownRows+1 && !p.o.All {
 			more := plural(len(list)-i, "more row", "more rows") + " with " + plural(Count(list[i:]), "call", "calls")
@@ -206,7 +224,7 @@ func (p *outgoingPrinter) group(r outRow, c outColumns) {
 		cells = append(cells, p.Faint.Render(term.Pad(r.last, c.last)))
 	}
 	if c.failed > 0 {
-		cells = append(cells, p.Warn.Render(term.Pad(r.failed, c.failed)))
+		cells = append(cells, p.Warn.Render(r.failed)+term.Spaces(c.failed-term.Cells(r.failed)))
 	}
 	p.tableRow(strings.Join(cells, term.Spaces(gap)), c.indent()+c.used(), c.indent(), r.example)
 }
