@@ -156,7 +156,11 @@ func (r *reading) surroundings(c *shell.Command) []Hit {
 	for _, rd := range c.Redirects {
 		t := rd.Target.Text
 		if (strings.HasPrefix(t, "/dev/tcp/") || strings.HasPrefix(t, "/dev/udp/")) && !isLoopbackHost(strings.Split(t, "/")[3]) {
-			hits = append(hits, Hit{Rule: "net-redirect", Tier: External, Why: "The shell itself opens a network connection for this redirection."})
+			h := Hit{Rule: "net-redirect", Tier: External, Why: "The shell itself opens a network connection for this redirection."}
+			if rd.Op == "<" {
+				h.Tier, h.Net = Local, true // it connects and sends nothing
+			}
+			hits = append(hits, h)
 		}
 	}
 	if unhooks(c) {

@@ -226,7 +226,9 @@ func shapePredicate(name string) predicate {
 			return ok && !a.has("--file") && !a.tool.set.table().writes(v.Text)
 		}
 	case "idle-probe":
-		return func(a *args, rest []shell.Word) bool { return a.tool.is("telnet") && !hasInput(a, rest) }
+		return func(a *args, rest []shell.Word) bool {
+			return (a.tool.is("telnet") || a.cmd.Stdin.From == "/dev/null") && !hasInput(a, rest)
+		}
 	case "openssl-quiet":
 		return func(a *args, _ []shell.Word) bool {
 			in := a.cmd.Stdin

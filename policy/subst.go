@@ -14,7 +14,7 @@ var harmlessSources = []string{
 // are filters, and as the first program they read a file.
 var firstSources = []string{
 	"uname", "arch", "date", "dpkg", "lsb_release", "rustc", "getconf", "nproc", "seq", "sw_vers", "curl", "wget", "go",
-	"gh", "rpm", "kubectl", "minikube", "gcloud", "aws", "docker",
+	"gh", "rpm", "kubectl", "minikube", "gcloud", "aws", "docker", "echo", "printf", "basename", "dirname",
 }
 
 // harmlessSubst reports whether every substitution in a word's source prints
@@ -34,6 +34,10 @@ func harmlessSubst(text string) bool {
 }
 
 func harmlessBody(body string) bool {
+	if nested, ok := substitutions(body); !ok || len(nested) > 0 && !harmlessSubst(body) {
+		return false
+	}
+	body = withoutSubstitutions(body)
 	if strings.ContainsAny(body, "<>;&") {
 		return false
 	}
