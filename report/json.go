@@ -108,6 +108,10 @@ func printable(actions []queue.Action) []queue.Action {
 	return out
 }
 
+// WriteJSON prints a value of another package as the report prints its own:
+// secrets masked, and every rune that cannot be seen escaped.
+func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v) }
+
 // writeJSON prints a value with secrets masked and every rune that cannot be
 // seen escaped, so that the output is safe to look at as well.
 func writeJSON(w io.Writer, v any) error {

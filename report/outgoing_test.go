@@ -168,6 +168,7 @@ func TestTallyCountsACallOnce(t *testing.T) {
 	with := func(change func(*Seen)) Seen { s := call; change(&s); return s }
 	ok := with(func(s *Seen) { s.File, s.Outcome = "b", "ok" })
 	blocked := with(func(s *Seen) { s.File, s.Evidence, s.Outcome = "c", policy.Blocked, "" })
+	spaced := with(func(s *Seen) { s.Command, s.File = "git  push ", "d" })
 	other := with(func(s *Seen) { s.Command = "git push --force" })
 	shared := with(func(s *Seen) { s.Tier, s.ToolUseID = policy.Shared, "t2" })
 	words := with(func(s *Seen) { s.Evidence, s.ToolUseID = policy.Mentioned, "" })
@@ -177,6 +178,7 @@ func TestTallyCountsACallOnce(t *testing.T) {
 		sent, tried, shared, mentions int
 	}{
 		"copies":          {[]Seen{call, ok, call}, 1, 0, 0, 0},
+		"written anew":    {[]Seen{call, spaced}, 1, 0, 0, 0},
 		"blocked is more": {[]Seen{call, blocked}, 0, 1, 0, 0},
 		"it ran":          {[]Seen{blocked, ok, call}, 1, 0, 0, 0},
 		"another command": {[]Seen{call, other}, 2, 0, 0, 0},

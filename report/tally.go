@@ -72,14 +72,14 @@ func (t *Tally) Add(s Seen) {
 	}
 }
 
-// key tells calls apart. The same id with another command is another call,
-// because an id can be made up; without an id the time has to do, and without
-// that the place.
+// key tells calls apart. The same id with another command, white space apart,
+// is another call, because an id can be made up; without an id the time has to
+// do, and without that the place.
 func (s *Seen) key() uint64 {
 	h := fnv.New64a()
 	part := func(text string) { h.Write(append([]byte(text), 0)) }
 	part(s.Tool)
-	part(s.Command)
+	part(strings.Join(strings.Fields(s.Command), ""))
 	switch {
 	case s.ToolUseID != "":
 		part(s.ToolUseID)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/report"
 )
 
 func newRules(a *app) *cobra.Command {
@@ -37,7 +38,11 @@ func newRulesList(a *app) *cobra.Command {
 		Use: "list", Short: "List the rules in force", Args: args(cobra.NoArgs),
 		Long: "List the rules in force, yours first: id, tier, pack, how far it can be taken back (none,\ncorrection, full), why.\n\n" + exitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rules, err := a.ruleDetails(cmd.Context())
+			set, err := a.rulesHere(cmd.Context())
+			if err != nil {
+				return err
+			}
+			rules, err := set.Details()
 			if err != nil {
 				return err
 			}
@@ -63,13 +68,16 @@ func newRulesShow(a *app) *cobra.Command {
 		Use: "show ID", Short: "Show one rule whole, with its examples", Args: args(cobra.ExactArgs(1)),
 		Long: "Show one rule whole: where it stands, what it asks for, what it matches and what it does not.\n\n" + exitHelp,
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			all, err := a.ruleDetails(cmd.Context())
+			set, err := a.rulesHere(cmd.Context())
 			if err != nil {
 				return err
 			}
-			found := slices.DeleteFunc(slices.Clone(all), func(d policy.Detail) bool { return d.ID != ids[0] })
+			found, err := set.Detail(ids[0])
+			if err != nil {
+				return err
+			}
 			if len(found) == 0 {
-				return noRule(all, ids[0])
+				return noRule(set.Rules(), ids[0])
 			}
 			if asJSON {
 				return a.rulesJSON(found)
@@ -94,17 +102,14 @@ func newRulesCheck(a *app) *cobra.Command {
 	}
 }
 
-// ruleDetails is every rule in force here.
-func (a *app) ruleDetails(ctx context.Context) ([]policy.Detail, error) {
+// rulesHere is every rule in force here.
+func (a *app) rulesHere(ctx context.Context) (*policy.Set, error) {
 	w, err := a.workspace(ctx)
 	if err != nil {
 		return nil, err
 	}
 	_, set, err := a.loadConfig(w)
-	if err != nil {
-		return nil, err
-	}
-	return set.Details()
+	return set, err
 }
 
 func ofPack(rules []policy.Detail, pack string) ([]policy.Detail, error) {
@@ -121,7 +126,7 @@ func ofPack(rules []policy.Detail, pack string) ([]policy.Detail, error) {
 }
 
 // noRule says that there is no such rule, and which ones have a like name.
-func noRule(rules []policy.Detail, id string) error {
+func noRule(rules []policy.RuleInfo, id string) error {
 	var like []string
 	for _, part := range strings.FieldsFunc(id, func(r rune) bool { return r == '-' || r == ' ' }) {
 		for _, r := range rules {
@@ -138,13 +143,10 @@ func noRule(rules []policy.Detail, id string) error {
 }
 
 func (a *app) rulesJSON(rules []policy.Detail) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return report.WriteJSON(a.stdout, struct {
 		Schema int             `json:"schema"`
 		Rules  []policy.Detail `json:"rules"`
-	}{1, rules})
+	}{queue.Schema, rules})
 }
 
 // checkRules says everything that is wrong with the files.

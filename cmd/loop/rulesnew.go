@@ -35,11 +35,7 @@ func newRulesNew(a *app) *cobra.Command {
 			if o.words < 1 {
 				return usagef("--words 1 or more", "a rule for a whole program is not narrow")
 			}
-			w, err := a.workspace(cmd.Context())
-			if err != nil {
-				return err
-			}
-			_, set, err := a.loadConfig(w)
+			set, err := a.rulesHere(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -78,42 +78,72 @@ func undoMeaning(undo string) string {
 	return "not said"
 }
 
-// showRule prints one rule whole.
+// ruleShower prints one rule whole.
+type ruleShower struct {
+	a      *app
+	styles term.Styles
+	width  int // 0: no terminal, nothing is broken
+}
+
 func (a *app) showRule(d *policy.Detail) error {
 	ro, err := a.reportOptions()
 	if err != nil {
 		return err
 	}
-	s := term.NewStyles(ro.Color)
-	a.printf("%s  %s\n%s\n\n", s.Bold.Render(term.Quote(d.ID)), tierStyle(s, d.Tier).Render(d.Tier.String()), term.Quote(d.Why))
-	field := func(label, text string) { a.printf("%s %s\n", s.Faint.Render(term.Pad(label, 6)), text) }
-	field("pack", term.Quote(d.Pack)+ruleSource(d))
+	s := ruleShower{a: a, styles: term.NewStyles(ro.Color), width: ro.Width}
+	a.printf("%s  %s\n", s.styles.Bold.Render(term.Quote(d.ID)), tierStyle(s.styles, d.Tier).Render(d.Tier.String()))
+	s.text(0, d.Why)
+	a.printf("\n")
+	s.field("pack", term.Quote(d.Pack)+ruleSource(d))
 	if d.Tier != policy.Local {
-		field("undo", undoMeaning(d.Undo))
+		s.field("undo", undoMeaning(d.Undo))
 	}
 	for _, c := range d.Conditions {
-		a.printf("\n%s  %s\n", s.Heading.Render(c.Key), s.Faint.Render(keyMeaning(c.Key)))
-		for _, v := range c.Values {
-			a.printf("  %s\n", term.Command(v))
+		values := c.Values
+		if values[0] == "true" {
+			values = nil // the key alone says it
 		}
+		s.list(c.Key, keyMeaning(c.Key), values)
 	}
-	if len(d.Match)+len(d.NotMatch) == 0 {
-		a.printf("\nIt is part of the classifier; `loop explain 'COMMAND'` shows when it speaks.\n")
-		return nil
+	if len(d.Match)+len(d.NotMatch) > 0 {
+		s.list("matches", "", d.Match)
+		s.list("does not match", "", d.NotMatch)
 	}
-	for _, part := range []struct {
-		title string
-		list  []string
-	}{{"matches", d.Match}, {"does not match", d.NotMatch}} {
-		if len(part.list) == 0 {
-			continue
-		}
-		a.printf("\n%s\n", s.Heading.Render(part.title))
-		for _, m := range part.list {
-			a.printf("  %s\n", term.Command(m))
-		}
+	if len(d.Conditions) == 0 {
+		a.printf("\n")
+		s.text(0, "It is part of the classifier; `loop explain 'COMMAND'` shows when it speaks.")
 	}
 	return nil
+}
+
+func (s ruleShower) field(label, text string) {
+	s.a.printf("%s %s\n", s.styles.Faint.Render(term.Pad(label, 6)), text)
+}
+
+// list prints values under a heading, one a line.
+func (s ruleShower) list(title, meaning string, values []string) {
+	if meaning != "" {
+		meaning = "  " + s.styles.Faint.Render(meaning)
+	}
+	s.a.printf("\n%s%s\n", s.styles.Heading.Render(title), meaning)
+	for _, v := range values {
+		s.text(2, v)
+	}
+}
+
+// text prints hostile text in lines of its own, so that the terminal breaks
+// none of them.
+func (s ruleShower) text(indent int, text string) {
+	lines := []string{term.Command(text)}
+	if s.width > 0 {
+		lines = term.Wrap(lines[0], max(s.width-indent-2, 20))
+	}
+	for i, l := range lines {
+		if i > 0 {
+			l = "  " + l
+		}
+		s.a.printf("%s%s\n", term.Spaces(indent), l)
+	}
 }
 
 // ruleSource says where a rule stands.

@@ -27,7 +27,9 @@ type scanOptions struct {
 const scanLong = `Without a file: read every session that the client keeps on this machine
 ($CLAUDE_CONFIG_DIR/projects, else ~/.claude/projects) and show what its agents have sent
 out in the last 30 days, by family and project, worst first. It changes nothing and needs
-no set-up. --json prints the same as one object, --csv one line for each call.
+no set-up. --json prints the same as one object, --csv one line for each call, its
+command cut after 400 bytes. Only your own rules count beside the built-in ones, none of
+a repository's.
 
 With files: print every call and text that reaches outside, one a line: stream-json, the
 client's session files, plain text; - is standard input. With --queue the hits go into the

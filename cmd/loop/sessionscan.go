@@ -106,6 +106,9 @@ func newSessionScan(a *app, set *policy.Set, since time.Time) *sessionScan {
 	return s
 }
 
+// maxAtATime bounds the memory on a machine of many processors.
+const maxAtATime = 8
+
 // all scans the files over the processors and returns early only when ctx
 // ends: a file that cannot be read does not stop the others.
 func (s *sessionScan) all(ctx context.Context, files []sessionFile) error {
@@ -113,7 +116,7 @@ func (s *sessionScan) all(ctx context.Context, files []sessionFile) error {
 	defer stop()
 	next := make(chan sessionFile)
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
+	for range min(runtime.GOMAXPROCS(0), maxAtATime, len(files)) {
 		wg.Go(func() {
 			for f := range next {
 				s.file(ctx, f)
