@@ -2,80 +2,62 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
 )
 
-// keyMeaning says what a key of a rule asks for.
-func keyMeaning(key string) string {
-	switch key {
-	case "cmd":
-		return "the program and its subcommand"
-	case "except":
-		return "but not these"
-	case "with":
-		return "at least one of these options"
-	case "without":
-		return "none of these options"
-	case "dry":
-		return "these options make it a dry run"
-	case "dry_env":
-		return "these settings of the environment make it a dry run"
-	case "dry_net":
-		return "the dry run still reads the network"
-	case "env":
-		return "one of these is set in the environment"
-	case "arg":
-		return "an operand that looks like this"
-	case "not_arg":
-		return "operands that do not count"
-	case "no_args":
-		return "no operand"
-	case "min_args":
-		return "at least so many operands"
-	case "url":
-		return "a URL that looks like this"
-	case "loopback":
-		return "not when one of these options names this machine"
-	case "when":
-		return "and this holds"
-	case "unless":
-		return "and this does not hold"
-	case "code":
-		return "looks at code in these languages"
-	case "calls":
-		return "calls of these names"
-	case "imports":
-		return "in code that names one of these"
-	case "call_args":
-		return "with one of these words in the arguments"
-	case "runs":
-		return "what the call is given runs as a command"
-	case "net":
-		return "it reads the network"
-	case "opaque":
-		return "what it runs cannot be seen through"
-	case "mention":
-		return "words that count as a mention"
-	case "quiet":
-		return "the commands alone are no mention"
+func newRulesShow(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show one rule whole, with its examples", Args: args(cobra.ExactArgs(1)),
+		Long: "Show one rule whole: where it stands, what it asks for, what it matches and what it does not.\n\n" + exitHelp,
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			set, err := a.rulesHere(cmd.Context())
+			if err != nil {
+				return err
+			}
+			found, err := set.Detail(ids[0])
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				return noRule(set.Rules(), ids[0])
+			}
+			if asJSON {
+				return a.rulesJSON(found)
+			}
+			for i := range found {
+				if err := a.showRule(&found[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 	}
-	return ""
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
-// undoMeaning says how far something can be taken back.
-func undoMeaning(undo string) string {
-	switch undo {
-	case "none":
-		return "cannot be undone"
-	case "correction":
-		return "can be followed by a correction"
-	case "full":
-		return "can be taken back"
+// noRule says that there is no such rule, and which ones have a like name.
+func noRule(rules []policy.RuleInfo, id string) error {
+	var like []string
+	for _, part := range strings.FieldsFunc(id, func(r rune) bool { return r == '-' || r == ' ' }) {
+		for _, r := range rules {
+			if len(part) > 2 && strings.Contains(r.ID, part) && !slices.Contains(like, r.ID) && len(like) < 6 {
+				like = append(like, r.ID)
+			}
+		}
 	}
-	return "not said"
+	hint := "`loop rules list` lists them"
+	if len(like) > 0 {
+		hint = "there is " + strings.Join(like, ", ")
+	}
+	return &hintedError{err: fmt.Errorf("no rule %q", id), hint: hint}
 }
 
 // ruleShower prints one rule whole.
