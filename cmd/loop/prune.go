@@ -75,12 +75,15 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// maxDays is as far as a duration reaches, and farther than anybody looks.
+const maxDays = 100_000
+
 // parseAge reads a duration that may be given in days.
 func parseAge(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		var n int
-		if n, err = strconv.Atoi(days); err == nil {
+		if n, err = strconv.Atoi(days); err == nil && n <= maxDays {
 			d = time.Duration(n) * 24 * time.Hour
 		}
 	}

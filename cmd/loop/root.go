@@ -13,6 +13,7 @@ var version = "dev"
 const rootLong = `loop lets a coding agent work through stories overnight and lets nothing that
 leaves this machine happen before a person has seen it.
 
+  loop scan      what agents have sent out from this machine so far; needs no set-up
   loop init      write loop.toml and an example story
   loop run       work through the open stories
   loop report    what happened, and what waits
