@@ -72,7 +72,7 @@ func addAction(tx *bolt.Tx, a Action, now time.Time) (Action, bool, error) {
 			return a, false, err
 		}
 		if b := tx.Bucket([]byte(bucketActions)).Get(key); b != nil {
-			old, err := decodeAction(string(b))
+			old, err := decodeAction(b)
 			return old, false, err
 		}
 	}
@@ -227,7 +227,7 @@ func loadAction(tx *bolt.Tx, id []byte) (Action, error) {
 	if b == nil {
 		return Action{}, fmt.Errorf("action %s: %w", idText(id), ErrNotFound)
 	}
-	return decodeAction(string(b))
+	return decodeAction(b)
 }
 
 func putAction(tx *bolt.Tx, a Action) error {

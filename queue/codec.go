@@ -91,7 +91,8 @@ func encodeAction(a Action) ([]byte, error) {
 	return encode(rec)
 }
 
-func slowDecode(b []byte) (Action, error) {
+// decodeAction reads what encodeAction wrote.
+func decodeAction(b []byte) (Action, error) {
 	var a Action
 	rec := storedAction{Action: &a}
 	if err := json.Unmarshal(b, &rec); err != nil {

@@ -320,7 +320,7 @@ func verifyTx(tx *bolt.Tx) error {
 	var want []entry
 	actions := tx.Bucket([]byte(bucketActions))
 	err := actions.ForEach(func(id, v []byte) error {
-		a, err := decodeAction(string(v))
+		a, err := decodeAction(v)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -170,12 +171,12 @@ func giveUp(a *Action) {
 
 // deadReplays looks, without writing, for replays whose process is gone.
 func (s *Store) deadReplays(ctx context.Context) ([][]byte, error) {
-	var raw []string
+	var raw [][]byte
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		c := tx.Bucket([]byte(bucketReplaying)).Cursor()
 		for k, _ := c.First(); k != nil; k, _ = c.Next() {
 			if b := tx.Bucket([]byte(bucketActions)).Get(k); b != nil {
-				raw = append(raw, string(b))
+				raw = append(raw, bytes.Clone(b))
 			}
 		}
 		return nil

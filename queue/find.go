@@ -41,13 +41,13 @@ func (f Filter) match(a *Action) bool {
 // mayMatch looks at the stored bytes for what match needs, so that most of
 // what is not chosen need not be decoded. A text cannot fake it away: quotes
 // inside a text are escaped.
-func (f Filter) mayMatch(raw string) bool {
+func (f Filter) mayMatch(raw []byte) bool {
 	return mayHold(raw, "status", f.Status) && mayHold(raw, "evidence", f.Evidence)
 }
 
-func mayHold[T ~string](raw string, key string, values []T) bool {
+func mayHold[T ~string](raw []byte, key string, values []T) bool {
 	for _, v := range values {
-		if strings.Contains(raw, `"`+key+`":"`+string(v)+`"`) {
+		if bytes.Contains(raw, []byte(`"`+key+`":"`+string(v)+`"`)) {
 			return true
 		}
 	}
@@ -57,12 +57,12 @@ func mayHold[T ~string](raw string, key string, values []T) bool {
 // Get finds one action by its number ("12", "#12"), its full id, or a suffix of
 // its id of at least six hex digits that no other action has.
 func (s *Store) Get(ctx context.Context, ref string) (Action, error) {
-	var raw string
+	var raw []byte
 	found := ErrNotFound
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		var id []byte
 		if id, found = resolve(tx, ref); found == nil {
-			raw = string(tx.Bucket([]byte(bucketActions)).Get(id))
+			raw = bytes.Clone(tx.Bucket([]byte(bucketActions)).Get(id))
 		}
 		return nil
 	})
@@ -78,7 +78,7 @@ func (s *Store) Get(ctx context.Context, ref string) (Action, error) {
 // Actions lists the actions that the filter chooses, in the order in which
 // they were stored.
 func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
-	var raw []string
+	var raw [][]byte
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		raw = rawActions(tx, f.Session)
 		return nil
@@ -86,7 +86,7 @@ func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw = slices.DeleteFunc(raw, func(b string) bool { return !f.mayMatch(b) })
+	raw = slices.DeleteFunc(raw, func(b []byte) bool { return !f.mayMatch(b) })
 	all, err := decodeActions(raw)
 	if err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
 }
 
 // rawActions copies the actions of a session, or all of them, by number.
-func rawActions(tx *bolt.Tx, session string) []string {
-	var raw []string
+func rawActions(tx *bolt.Tx, session string) [][]byte {
+	var raw [][]byte
 	actions := tx.Bucket([]byte(bucketActions))
 	bucket, prefix := bucketNumbers, []byte(nil)
 	if session != "" {
@@ -105,14 +105,14 @@ func rawActions(tx *bolt.Tx, session string) []string {
 	c := tx.Bucket([]byte(bucket)).Cursor()
 	for k, id := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, id = c.Next() {
 		if b := actions.Get(id); b != nil {
-			raw = append(raw, string(b))
+			raw = append(raw, bytes.Clone(b))
 		}
 	}
 	return raw
 }
 
 // decodeActions decodes on all processors: a report waits for it.
-func decodeActions(raw []string) ([]Action, error) {
+func decodeActions(raw [][]byte) ([]Action, error) {
 	out := make([]Action, len(raw))
 	part := max(minPart, (len(raw)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	errs := make([]error, len(raw)/part+1)

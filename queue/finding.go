@@ -100,8 +100,7 @@ type Snapshot struct {
 // snapshot; an ambiguous one is an error.
 func (s *Store) Snapshot(ctx context.Context, session string) (Snapshot, error) {
 	var rawSession []byte
-	var attempts, findings [][]byte
-	var actions []string
+	var attempts, findings, actions [][]byte
 	id := session
 	var found error
 	err := s.view(ctx, func(tx *bolt.Tx) error {
@@ -125,7 +124,7 @@ func (s *Store) Snapshot(ctx context.Context, session string) (Snapshot, error) 
 	return decodeSnapshot(id, rawSession, attempts, findings, actions, found)
 }
 
-func decodeSnapshot(id string, session []byte, attempts, findings [][]byte, actions []string, found error) (snap Snapshot, err error) {
+func decodeSnapshot(id string, session []byte, attempts, findings, actions [][]byte, found error) (snap Snapshot, err error) {
 	if _, ok := found.(*AmbiguousError); ok {
 		return snap, fmt.Errorf("session: %w", found)
 	}
