@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // TestPackExamples runs every example of the embedded packs through the whole
@@ -95,25 +92,5 @@ func writeHeader(t *testing.T, p *pack, programs []string) {
 	data := slices.Concat(p.data[:start], []byte(line), p.data[end:])
 	if err := os.WriteFile(p.name, data, 0o644); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestFastPack holds the decoder of the embedded packs to the real one.
-func TestFastPack(t *testing.T) {
-	for _, p := range builtin(t).packs {
-		want, err := decodePack(p.name, p.data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := fastPack(p.name, string(p.data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range want.Rules {
-			want.Rules[i].Match, want.Rules[i].NotMatch = nil, nil
-		}
-		if d := cmp.Diff(want, &got, cmpopts.EquateEmpty()); d != "" {
-			t.Errorf("%s: (-real +fast)\n%s", p.name, d)
-		}
 	}
 }

@@ -132,11 +132,16 @@ func headerPrograms(data []byte) []string {
 	return out
 }
 
-// definition decodes an embedded pack, once, and returns what it says. The
-// examples are left to the tests.
+// definition decodes an embedded pack, once, and returns what it says. Its
+// examples are run by the tests.
 func (p *pack) definition() *packDef {
 	if p.lazy {
-		p.decode.Do(func() { p.def, p.err = fastPack(p.name, string(p.data)) })
+		p.decode.Do(func() {
+			var def *packDef
+			if def, p.err = decodePack(p.name, p.data); p.err == nil {
+				p.def = *def
+			}
+		})
 	}
 	return &p.def
 }
