@@ -86,12 +86,7 @@ func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw = slices.DeleteFunc(raw, func(b []byte) bool { return !f.mayMatch(b) })
-	all, err := decodeActions(raw)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(a Action) bool { return !f.match(&a) }), nil
+	return chosen(raw, f)
 }
 
 // rawActions copies the actions of a session, or all of them, by number.
@@ -193,4 +188,36 @@ func ambiguousActions(tx *bolt.Tx, ref string, keys [][]byte) error {
 		e.Candidates = append(e.Candidates, fmt.Sprintf("#%d %s", a.Number, a.ID))
 	}
 	return e
+}
+
+// WaitingElsewhere counts the pending actions of other sessions than the given
+// one, mentions left out.
+func (s *Store) WaitingElsewhere(ctx context.Context, session string) (int, error) {
+	var raw [][]byte
+	own := textKey(session, "")
+	err := s.view(ctx, func(tx *bolt.Tx) error {
+		actions := tx.Bucket([]byte(bucketActions))
+		return tx.Bucket([]byte(bucketBySession)).ForEach(func(k, id []byte) error {
+			if b := actions.Get(id); b != nil && !bytes.HasPrefix(k, own) {
+				raw = append(raw, bytes.Clone(b))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return 0, err
+	}
+	f := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{policy.Executed, policy.Blocked, policy.Written}}
+	list, err := chosen(raw, f)
+	return len(list), err
+}
+
+// chosen decodes the actions that the filter chooses.
+func chosen(raw [][]byte, f Filter) ([]Action, error) {
+	raw = slices.DeleteFunc(raw, func(b []byte) bool { return !f.mayMatch(b) })
+	all, err := decodeActions(raw)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(a Action) bool { return !f.match(&a) }), nil
 }

@@ -392,3 +392,31 @@ func inFile(t *testing.T, s *Store, fn func(*bolt.Tx) error) {
 		t.Fatal(err)
 	}
 }
+
+func TestWaitingElsewhereCountsWhatOtherSessionsLeft(t *testing.T) {
+	s := open(t, t.TempDir())
+	add := func(session, call string, e policy.Evidence) Action {
+		t.Helper()
+		a := push(call)
+		a.Session, a.Evidence, a.Command = session, e, call
+		a.Input = []byte(`{"status":"pending","command":"` + call + `"}`)
+		a, _, err := s.Add(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	add("s1", "a", policy.Blocked)
+	add("s1", "b", policy.Mentioned)
+	rejected := add("s1", "c", policy.Blocked)
+	add("s10", "d", policy.Executed)
+	add("s2", "e", policy.Written)
+	if _, err := s.Decide(t.Context(), rejected.ID, Decision{Verb: Reject, Who: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	for session, want := range map[string]int{"s1": 2, "s2": 2, "s10": 2, "": 3} {
+		if got, err := s.WaitingElsewhere(t.Context(), session); err != nil || got != want {
+			t.Errorf("besides %q: %d, %v, want %d", session, got, err, want)
+		}
+	}
+}

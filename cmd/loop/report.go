@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/term"
-	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
 	"github.com/seed-b23e517c/loop/stories"
@@ -91,7 +90,7 @@ func (a *app) printReport(ctx context.Context, store *queue.Store, snap queue.Sn
 	if err != nil {
 		return err
 	}
-	if ro.Earlier, err = waitingElsewhere(ctx, store, snap.Session.ID); err != nil {
+	if ro.Earlier, err = store.WaitingElsewhere(ctx, snap.Session.ID); err != nil {
 		return err
 	}
 	s := snap.Session
@@ -120,22 +119,4 @@ func (a *app) reportOptions() (report.Options, error) {
 		ro.Width = term.Width(a.stdout)
 	}
 	return ro, nil
-}
-
-// waitingElsewhere counts the actions of other sessions that still wait.
-func waitingElsewhere(ctx context.Context, store *queue.Store, session string) (int, error) {
-	actions, err := store.Actions(ctx, queue.Filter{
-		Status:   []queue.Status{queue.Pending},
-		Evidence: []policy.Evidence{policy.Executed, policy.Blocked, policy.Written},
-	})
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	for _, x := range actions {
-		if x.Session != session {
-			n++
-		}
-	}
-	return n, nil
 }
