@@ -37,7 +37,7 @@ func newExplain(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e := explainer{a: a, styles: term.NewStyles(ro.Color), near: near}
+			e := explainer{a: a, styles: term.NewStyles(ro.Color), near: near, width: ro.Width}
 			e.print(set.Explain(strings.Join(words, " ")))
 			return nil
 		},
@@ -48,57 +48,95 @@ type explainer struct {
 	a      *app
 	styles term.Styles
 	near   nearer
+	width  int // 0: no terminal, nothing is broken
 }
 
 func (e explainer) print(x policy.Explanation) {
-	e.a.printf("%s  %s\n", e.verdict(x.Result.Verdict), term.Command(x.Command))
+	e.verdictLine(0, x.Result.Verdict, x.Command)
 	for _, n := range x.Nodes {
-		e.node(n, "  ")
+		e.node(n, 2)
 	}
 	for _, t := range x.Texts {
-		e.a.printf("  %s %s\n", e.styles.Faint.Render("data, nothing in it runs:"), term.Truncate(term.Quote(t), 100))
+		e.put(2, e.styles.Faint, "data, nothing in it runs: ", term.Truncate(term.Quote(t), 100))
 	}
 	for _, o := range x.Opaque {
-		e.a.printf("  %s %s\n", e.styles.Warn.Render("cannot be seen through:"), term.Quote(o))
+		e.put(2, e.styles.Warn, "cannot be seen through: ", term.Quote(o))
 	}
 }
 
-func (e explainer) node(n policy.Node, indent string) {
-	e.a.printf("%s%s  %s\n", indent, e.verdict(n.Verdict), term.Command(strings.Join(n.Argv, " ")))
-	deeper := indent + "  "
-	note := func(label, text string) {
-		e.a.printf("%s%s %s\n", deeper, e.styles.Faint.Render(label), term.Command(text))
-	}
+func (e explainer) node(n policy.Node, indent int) {
+	e.verdictLine(indent, n.Verdict, strings.Join(n.Argv, " "))
+	indent += 2
 	if len(n.Wrappers) > 0 {
-		note("unwrapped from:", strings.Join(n.Wrappers, " > "))
+		e.put(indent, e.styles.Faint, "unwrapped from: ", term.Command(strings.Join(n.Wrappers, " > ")))
 	}
 	if n.Remote != "" {
-		note("would run on:", n.Remote)
+		e.put(indent, e.styles.Faint, "would run on: ", term.Command(n.Remote))
 	}
 	if n.Defined {
-		note("defined here,", "not run by this line")
+		e.put(indent, e.styles.Faint, "defined here, ", "not run by this line")
 	}
 	for _, h := range n.Hits {
-		what := h.Tier.String()
-		if h.Net {
-			what += ", reads the network"
-		}
-		if h.Mention {
-			what = "only words; it would be " + what
-		}
-		if h.Opaque {
-			what += ", opaque"
-		}
-		e.a.printf("%s%s  %s  %s\n", deeper, term.Quote(h.Rule), e.styles.Faint.Render("("+what+")"), term.Quote(h.Why))
-	}
-	if f, ok := e.near.of(n); ok {
-		e.a.printf("%s%s  %s\n", deeper, e.styles.Ok.Render(f.label+":"), term.Command(f.command))
+		e.hit(indent, h)
 	}
 	if len(n.Hits) == 0 {
-		note("no rule speaks of it:", "local")
+		e.put(indent, e.styles.Faint, "no rule speaks of it: ", "local")
+	}
+	if f, ok := e.near.of(n); ok {
+		e.put(indent, e.styles.Ok, f.label+":  ", term.Command(f.command))
 	}
 	for _, c := range n.Children {
-		e.node(c, deeper)
+		e.node(c, indent)
+	}
+}
+
+func (e explainer) hit(indent int, h policy.Hit) {
+	what := h.Tier.String()
+	if h.Net {
+		what += ", reads the network"
+	}
+	if h.Mention {
+		what = "only words; it would be " + what
+	}
+	if h.Opaque {
+		what += ", opaque"
+	}
+	rule := term.Quote(h.Rule) + "  "
+	what = "(" + what + ")  "
+	e.broken(indent, rule+e.styles.Faint.Render(what), term.Cells(rule+what), term.Quote(h.Why))
+}
+
+func (e explainer) verdictLine(indent int, v policy.Verdict, command string) {
+	e.broken(indent, e.verdict(v)+"  ", len(policy.VerdictExternal)+2, term.Command(command))
+}
+
+func (e explainer) put(indent int, style term.Style, label, text string) {
+	e.broken(indent, style.Render(label), term.Cells(label), text)
+}
+
+// minText is the least room that a text gets behind its label.
+const minText = 24
+
+// broken prints a label and quoted text, which goes on below itself where it
+// is wider than the terminal: what the terminal broke could pass for a verdict.
+func (e explainer) broken(indent int, label string, cells int, text string) {
+	room := e.width - indent - cells
+	if e.width <= 0 || term.Cells(text) <= room {
+		e.a.printf("%s%s%s\n", term.Spaces(indent), label, text)
+		return
+	}
+	at := indent + cells
+	if room < minText {
+		e.a.printf("%s%s\n", term.Spaces(indent), label)
+		at = indent + 4
+		label = term.Spaces(4)
+	}
+	for i, l := range term.Wrap(text, max(e.width-at, minText)) {
+		if i > 0 {
+			e.a.printf("%s%s\n", term.Spaces(at), l)
+			continue
+		}
+		e.a.printf("%s%s%s\n", term.Spaces(indent), label, l)
 	}
 }
 
