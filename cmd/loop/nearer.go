@@ -64,8 +64,8 @@ func (n nearer) isLocal(command string) bool {
 // speak of many programs, of which not all know each of its options; sure are
 // those that its examples show for this program.
 func dryForms(d *policy.Detail, argv []string) (sure, unsure []form) {
-	for _, opt := range d.Values("dry") {
-		if strings.ContainsAny(opt, "*|") {
+	for _, opt := range append(slices.Clone(d.Values("dry")), d.Values("without")...) {
+		if strings.ContainsAny(opt, "*|") || !looksOnly(opt) {
 			continue
 		}
 		f := []form{{"local as a dry run", shellLine(append(slices.Clone(argv), opt))}}
@@ -73,7 +73,7 @@ func dryForms(d *policy.Detail, argv []string) (sure, unsure []form) {
 		for i := min(len(argv), 3); i > 0; i-- {
 			f = append(f, form{f[0].label, shellLine(slices.Insert(slices.Clone(argv), i, opt))})
 		}
-		if exampleHas(d.NotMatch, argv[0], opt) {
+		if exampleHas(d.NotMatch, argv, opt) {
 			sure = append(sure, f...)
 			continue
 		}
@@ -83,17 +83,40 @@ func dryForms(d *policy.Detail, argv []string) (sure, unsure []form) {
 		unsure = append(unsure, f...)
 	}
 	for _, env := range d.Values("dry_env") {
-		if exampleHas(d.NotMatch, argv[0], env) {
+		if exampleHas(d.NotMatch, argv, env) {
 			sure = append(sure, form{"local as a dry run", env + " " + shellLine(argv)})
 		}
 	}
 	return sure, unsure
 }
 
-// exampleHas says that one of the examples holds both words.
-func exampleHas(examples []string, a, b string) bool {
+// looksOnly says that an option is one of those by which a command only says
+// what it would do. A rule's other options may send something else instead.
+func looksOnly(opt string) bool {
+	if opt == "-n" || opt == "-d" || opt == "-m" {
+		return true
+	}
+	for _, w := range []string{"dry", "check", "preview", "diff", "validate", "simulat", "plan", "snapshot", "noop"} {
+		if strings.Contains(strings.ToLower(opt), w) {
+			return strings.HasPrefix(opt, "-")
+		}
+	}
+	return false
+}
+
+// exampleHas says that one of the examples gives the option, or setting of the
+// environment, to the same subcommand of the same program.
+func exampleHas(examples, argv []string, opt string) bool {
+	var words []string // what may be the subcommand
+	for _, w := range argv[1:] {
+		if isSubcommand(w) {
+			words = append(words, w)
+		}
+	}
 	for _, line := range examples {
-		if words := strings.Fields(line); slices.Contains(words, a) && slices.Contains(words, b) {
+		f := strings.Fields(line)
+		same := len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(f, w) })
+		if same && slices.Contains(f, argv[0]) && slices.Contains(f, opt) {
 			return true
 		}
 	}
@@ -107,7 +130,7 @@ func readForms(d *policy.Detail, argv []string) []form {
 		return nil
 	}
 	var out []form
-	if d.Pack == "http" {
+	if d.Pack == "http" && slices.ContainsFunc(argv, func(w string) bool { return strings.Contains(w, "://") }) {
 		out = append(out, plainRead(argv)...)
 	}
 	for _, when := range d.Values("when") {
@@ -124,14 +147,19 @@ func readForms(d *policy.Detail, argv []string) []form {
 	return out
 }
 
-// plainRead is the command with its address and nothing else.
+// plainRead is the command with its address and nothing else. A word behind an
+// option may be its value, so only one with a scheme counts there.
 func plainRead(argv []string) []form {
 	for i, w := range argv[1:] {
-		if strings.HasPrefix(w, "-") || !strings.ContainsAny(w, "/.") || strings.ContainsAny(w, "@=$`") {
+		before := argv[i]
+		switch {
+		case strings.HasPrefix(w, "-"), strings.ContainsAny(w, "@=$`"), !strings.ContainsAny(w, "/."):
+			continue
+		case strings.HasPrefix(before, "-") && !strings.Contains(w, "://"):
 			continue
 		}
 		head := []string{argv[0]}
-		if i > 0 && isSubcommand(argv[1]) { // gh api PATH
+		if argv[1] == "api" { // gh api PATH
 			head = append(head, argv[1])
 		}
 		return []form{{"local as a plain read", shellLine(append(head, w))}}
@@ -162,37 +190,32 @@ func localForms(d *policy.Detail, argv []string) []form {
 	return out
 }
 
-// optionForms are the command without the options that the rule asks for, and
-// with those that make it look only.
-func optionForms(d *policy.Detail, argv []string) []form {
-	var out []form
-	if with := d.Values("with"); len(with) > 0 {
-		kept := slices.DeleteFunc(slices.Clone(argv), func(w string) bool {
-			name, _, _ := strings.Cut(w, "=")
-			return slices.ContainsFunc(with, func(o string) bool { return o == w || o == name })
-		})
-		if len(kept) < len(argv) {
-			out = append(out, form{"local without " + strings.Join(missing(argv, kept), " "), shellLine(kept)})
-		}
+// isSwitch says that an option takes no value, so that a command stays whole
+// without it.
+func isSwitch(opt string) bool {
+	switch opt {
+	case "--push", "--execute", "--remote", "--linked", "--prod", "--production", "--apply", "--publish", "--upload", "--deploy", "--broadcast", "--live":
+		return true
 	}
-	for _, opt := range d.Values("without") {
-		looks := slices.ContainsFunc([]string{"dry", "check", "preview", "diff", "validate", "simulat", "plan"}, func(w string) bool { return strings.Contains(opt, w) })
-		if looks && strings.HasPrefix(opt, "-") && !strings.ContainsAny(opt, "*|=") {
-			out = append(out, form{"local with " + opt, shellLine(append(slices.Clone(argv), opt))})
-		}
-	}
-	return out
+	return strings.Contains(opt, "=")
 }
 
-// missing lists the words of all that are not in kept.
-func missing(all, kept []string) []string {
-	var out []string
-	for _, w := range all {
-		if !slices.Contains(kept, w) {
-			out = append(out, w)
+// optionForms are the command without the switches that the rule asks for.
+func optionForms(d *policy.Detail, argv []string) []form {
+	with := d.Values("with")
+	var dropped []string
+	kept := slices.DeleteFunc(slices.Clone(argv), func(w string) bool {
+		name, _, _ := strings.Cut(w, "=")
+		drop := isSwitch(w) && slices.ContainsFunc(with, func(o string) bool { return o == w || o == name })
+		if drop {
+			dropped = append(dropped, w)
 		}
+		return drop
+	})
+	if len(dropped) == 0 {
+		return nil
 	}
-	return out
+	return []form{{"local without " + strings.Join(dropped, " "), shellLine(kept)}}
 }
 
 // nearMiss is one of the rule's own examples of what it does not mean: of the
