@@ -203,6 +203,8 @@ func (p *outgoingPrinter) whereToLook(o *Outgoing) {
 		}
 		p.scanLine(f.File)
 	}
+	p.line()
+	p.prose(p.Faint, 0, "`loop explain 'COMMAND'` says why a command counts and what would be local instead.")
 }
 
 // scanLine is a command to type. It must stay whole when it is copied, so a
