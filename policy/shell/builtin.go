@@ -70,8 +70,8 @@ func setState(w *walker, c Command, in input) (output, bool) {
 		}
 	case "cp", "mv":
 		if len(args) >= 2 {
-			if text, ok := w.st.file(args[len(args)-2].Text); ok {
-				w.st.setFile(args[len(args)-1].Text, text, false)
+			if s, ok := w.scriptText(args[len(args)-2].Text); ok {
+				w.write(Write{Name: args[len(args)-1].Text, Text: s.text, Known: true})
 			}
 		}
 	case "tee":
@@ -103,8 +103,8 @@ func (w *walker) tee(args []Word, in input) {
 		switch {
 		case a.Text == "-a" || a.Text == "--append":
 			add = true
-		case !strings.HasPrefix(a.Text, "-") && !a.Dynamic && in.Known:
-			w.st.setFile(a.Text, in.Text, add)
+		case !strings.HasPrefix(a.Text, "-") && !a.Dynamic && !strings.HasPrefix(a.Text, "/dev/"):
+			w.write(Write{Name: a.Text, Text: in.Text, Known: in.Known, Append: add})
 		}
 	}
 }

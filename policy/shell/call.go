@@ -280,8 +280,19 @@ func (w *walker) attribute(name, flags string) {
 	w.st.vars[name] = v
 }
 
-// emit completes a command with what holds around it and keeps it.
-func (w *walker) emit(c Command) {
+// emit keeps a command.
+func (w *walker) emit(c Command) { w.r.add(w.complete(c)) }
+
+// ran keeps a command that stands for what its script runs.
+func (w *walker) ran(c Command) {
+	if len(w.r.line.Ran) < maxWritten {
+		w.r.line.Ran = append(w.r.line.Ran, w.complete(c))
+	}
+}
+
+// complete adds to a command what holds around it.
+func (w *walker) complete(c Command) Command {
+	c.Scripts = w.f.scripts
 	c.Mode, c.Depth, c.Remote, c.Dir = w.f.mode, w.f.depth, w.f.remote, w.st.dir
 	c.Wrappers = slices.Concat(w.f.wrappers, c.Wrappers)
 	c.Redirects = slices.Concat(w.f.redirs, c.Redirects)
@@ -305,7 +316,7 @@ func (w *walker) emit(c Command) {
 	if len(w.st.files) > 0 {
 		w.attachFiles(&c)
 	}
-	w.r.add(c)
+	return c
 }
 
 // attachFiles adds the files of the line that a command names, or that its

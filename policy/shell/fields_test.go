@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -224,6 +225,40 @@ func TestReadFile(t *testing.T) {
 		if diff := cmp.Diff(tt.want, runs(Read(tt.line, o))); diff != "" {
 			t.Errorf("Read(%q) (-want +got):\n%s", tt.line, diff)
 		}
+	}
+}
+
+// What stands in a file that was read bears its name, the command that ran it
+// is told, and a script within itself is not followed again.
+func TestScripts(t *testing.T) {
+	files := map[string]string{"a.sh": "# git pull\ncd sub\n./b.sh\n", "sub/b.sh": "git push\nbash ../a.sh\n", "c.sh": "sh c.sh\n"}
+	asked := 0
+	o := Options{ReadFile: func(name string) (string, bool) { asked++; s, ok := files[name]; return s, ok }}
+	l := Read("sh a.sh && sh c.sh", o)
+	var got []string
+	for _, c := range l.Commands {
+		got = append(got, strings.Join(c.Scripts, ">")+": "+render(c))
+	}
+	for _, c := range l.Ran {
+		got = append(got, "ran "+strings.Join(c.Scripts, ">")+": "+render(c))
+	}
+	want := []string{"a.sh: cd sub", "a.sh>sub/b.sh: git push", "ran : sh a.sh", "ran a.sh: ./b.sh", "ran a.sh>sub/b.sh: bash ../a.sh", "ran : sh c.sh", "ran c.sh: sh c.sh"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(l.Texts) != 0 || asked > 8 {
+		t.Errorf("texts %q, asked %d times", l.Texts, asked)
+	}
+}
+
+func TestWritten(t *testing.T) {
+	got := Read("cd d; echo a > x; echo b >> x; printf c | tee -a /y >/dev/null; curl h > z; ls 2>/dev/null; cp x k", Options{}).Written
+	want := []Write{
+		{Name: "d/x", Text: "a\n", Known: true}, {Name: "d/x", Text: "b\n", Known: true, Append: true}, {Name: "/y", Text: "c", Known: true, Append: true},
+		{Name: "d/z"}, {Name: "d/k", Text: "a\nb\n", Known: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

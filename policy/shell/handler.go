@@ -202,14 +202,17 @@ func (w *walker) runFile(c Command, name Word, args []Word, st *state, in input)
 		w.emit(c)
 		return output{}, true
 	}
-	text, ok := w.scriptText(name.Text)
+	s, ok := w.scriptText(name.Text)
 	if !ok || name.Dynamic {
 		return output{}, false
 	}
 	if len(args) > 0 {
 		st.params, st.hasParams = args, true
 	}
-	return w.payloadOf(c, Word{Text: text}, c.Program()+" "+name.Text, st, in), true
+	if st != w.st {
+		st.name = name
+	}
+	return w.payloadOf(c, s.word(), c.Program()+" "+name.Text, st, in, s), true
 }
 
 // inner is what a process substitution, given by its source, prints.
@@ -231,14 +234,14 @@ func (w *walker) runInput(c Command, st *state, in input) (output, bool) {
 		return inner.codeOf(c, Word{Text: in.Text, Dynamic: in.word.Dynamic, Subst: in.word.Subst}, label(c.Argv, len(c.Argv), Word{}), st, input{}), true
 	case in.Kind == InputPipe:
 		if name, ok := strings.CutPrefix(in.From, "cat "); ok && !strings.ContainsAny(name, " \t$|;&'\"") {
-			if text, ok := w.scriptText(name); ok {
-				return w.payloadOf(c, Word{Text: text}, label(c.Argv, len(c.Argv), Word{}), st, input{}), true
+			if s, ok := w.scriptText(name); ok {
+				return w.payloadOf(c, s.word(), label(c.Argv, len(c.Argv), Word{}), st, input{}, s), true
 			}
 		}
 		c.Opaque = "runs what " + firstWord(in.From) + " prints"
 	case in.Kind == InputFile:
-		if text, ok := w.scriptText(in.From); ok {
-			return w.payloadOf(c, Word{Text: text}, label(c.Argv, len(c.Argv), Word{}), st, input{}), true
+		if s, ok := w.scriptText(in.From); ok {
+			return w.payloadOf(c, s.word(), label(c.Argv, len(c.Argv), Word{}), st, input{}, s), true
 		}
 		c.Opaque = "runs what is in " + in.From
 	default:

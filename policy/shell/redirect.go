@@ -107,6 +107,9 @@ func rawText(word *syntax.Word) string {
 // data records the text of a heredoc whose command only reads it as data. What
 // a shell or an interpreter reads is code, and stands in the commands.
 func (w *walker) data(s *syntax.Stmt, text string) {
+	if len(w.f.scripts) > 0 {
+		return
+	}
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
 		for _, a := range call.Args {
 			name := baseName([]Word{{Text: a.Lit()}})
@@ -124,8 +127,8 @@ func (w *walker) redirected(out output, redirs []Redirect) output {
 	for _, rd := range redirs {
 		switch rd.Op {
 		case ">", ">>", ">|", "&>", "&>>":
-			if out.known && !rd.Target.Dynamic && rd.Target.Text != "/dev/stdout" {
-				w.st.setFile(rd.Target.Text, out.Text, strings.HasSuffix(rd.Op, ">>"))
+			if !rd.Target.Dynamic && !strings.HasPrefix(rd.Target.Text, "/dev/") {
+				w.write(Write{Name: rd.Target.Text, Text: out.Text, Known: out.known, Append: strings.HasSuffix(rd.Op, ">>")})
 			}
 			if rd.Target.Text != "/dev/stdout" {
 				out = silent()
@@ -137,6 +140,19 @@ func (w *walker) redirected(out output, redirs []Redirect) output {
 		}
 	}
 	return out
+}
+
+// maxWritten is how many writes of one line are listed.
+const maxWritten = 256
+
+// write remembers what the line puts into a file, for what it runs later.
+func (w *walker) write(f Write) {
+	if f.Known {
+		w.st.setFile(f.Name, f.Text, f.Append)
+	}
+	if f.Name = w.st.join2(f.Name); w.f.mode == Runs && w.f.remote == "" && len(w.r.line.Written) < maxWritten {
+		w.r.line.Written = append(w.r.line.Written, f)
+	}
 }
 
 // catFile is the text of a file, when the line wrote it or it can be read.

@@ -100,23 +100,41 @@ func (w *walker) script(c Command, in input) (output, bool) {
 	if !strings.Contains(name, "/") || c.Argv[0].Dynamic {
 		return output{}, false
 	}
-	text, ok := w.scriptText(name)
-	if !ok || !isShellText(text) {
+	s, ok := w.scriptText(name)
+	if !ok || !isShellText(s.text) {
 		return output{}, false
 	}
 	st := w.st.child()
-	st.params, st.hasParams = c.Argv[1:], true
-	return w.payloadOf(c, Word{Text: text}, name, st, in), true
+	st.params, st.hasParams, st.name = c.Argv[1:], true, c.Argv[0]
+	return w.payloadOf(c, s.word(), name, st, in, s), true
 }
 
-func (w *walker) scriptText(name string) (string, bool) {
+// script is the text of a script, and the name by which it was read from
+// outside; "" when the line wrote it.
+type script struct{ text, file string }
+
+func (s script) word() Word { return Word{Text: s.text} }
+
+// maxScripts is how deep scripts that run scripts are followed.
+const maxScripts = 4
+
+func (w *walker) scriptText(name string) (script, bool) {
 	if text, ok := w.st.file(name); ok {
-		return text, true
+		return script{text: text}, true
 	}
 	if w.r.opts.ReadFile == nil || w.f.remote != "" {
-		return "", false
+		return script{}, false
 	}
-	return w.r.opts.ReadFile(w.st.join2(name))
+	s := script{file: w.st.join2(name)}
+	if slices.Contains(w.f.scripts, s.file) {
+		return s, true // it stands in Commands already
+	}
+	if len(w.f.scripts) >= maxScripts {
+		return script{}, false
+	}
+	text, ok := w.r.opts.ReadFile(s.file)
+	s.text = text
+	return s, ok
 }
 
 // isShellText says whether a script is for a shell, by its first line.
@@ -135,8 +153,14 @@ func isShellText(text string) bool {
 
 // payloadOf reads code that a command runs, keeping the command's own
 // wrappers, assignments and redirections around it.
-func (w *walker) payloadOf(c Command, code Word, label string, st *state, in input) output {
+func (w *walker) payloadOf(c Command, code Word, label string, st *state, in input, from ...script) output {
 	inner := *w
+	for _, s := range from {
+		if s.file != "" {
+			w.ran(c)
+			inner.f.scripts = append(slices.Clone(w.f.scripts), s.file)
+		}
+	}
 	inner.f.redirs = slices.Concat(w.f.redirs, c.Redirects)
 	inner.f.wrappers = slices.Concat(w.f.wrappers, c.Wrappers)
 	if st == w.st { // eval and source: the assignments hold for this code only

@@ -69,10 +69,11 @@ type Command struct {
 	Source    string // the simple command as it stands in the line (or in the payload it came from)
 	Depth     int    // how many payloads deep (bash -c, eval, heredoc to a shell): 0 = the line itself
 	Mode      Mode
-	Remote    string // host it would run on ("ssh HOST CMD"), container ("docker exec NAME CMD": "docker:NAME"); "" = here
-	Dir       string // directory after the line's own known cd's, as written; "" = unchanged
-	Opaque    string // why it cannot be seen through (e.g. "runs what curl prints"); "" = it can
-	Files     []File // files named in Argv that the same line wrote, with their text
+	Remote    string   // host it would run on ("ssh HOST CMD"), container ("docker exec NAME CMD": "docker:NAME"); "" = here
+	Dir       string   // directory after the line's own known cd's, as written; "" = unchanged
+	Opaque    string   // why it cannot be seen through (e.g. "runs what curl prints"); "" = it can
+	Files     []File   // files named in Argv that the same line wrote, with their text
+	Scripts   []string // the files from Options.ReadFile in which it stands, outermost first, as ReadFile was asked for them
 }
 
 // File is a file that the line itself writes, as far as its text is known.
@@ -106,13 +107,24 @@ type Options struct {
 
 	// ReadFile gives the text of a script that the line runs (sh x.sh, ./x.sh,
 	// . x.sh); nil, or false, leaves such a command as it stands. The name is as
-	// written, joined to the directory of the line's own cd's.
+	// written, joined to the directory of the line's own cd's. Scripts that run
+	// scripts are followed four deep, and none within itself.
 	ReadFile func(name string) (text string, ok bool)
 }
 
 // Line is a command line, read.
 type Line struct {
 	Commands []Command
-	Texts    []Text   // data spans, for the mention pass; words of commands are not repeated here
-	Opaque   []string // why part of the line could not be read ("syntax error at 1:5: ...", "nested too deep", ...)
+	Texts    []Text    // data spans, for the mention pass; words of commands are not repeated here
+	Opaque   []string  // why part of the line could not be read ("syntax error at 1:5: ...", "nested too deep", ...)
+	Ran      []Command // commands whose script Options.ReadFile gave: they stand for what it runs, which is in Commands
+	Written  []Write   // what the line puts into files, in order
+}
+
+// Write is what a line puts into one file.
+type Write struct {
+	Name   string // joined to the directory of the line's own cd's
+	Text   string
+	Known  bool // the text is known
+	Append bool
 }

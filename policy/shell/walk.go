@@ -20,6 +20,7 @@ type frame struct {
 	env      []Assign    // assignments in front of the payload or call
 	redirs   []Redirect  // of the compound commands around
 	calls    []*function // functions being walked
+	scripts  []string    // files being walked
 }
 
 // walker walks the tree of one text with the state of one shell.
@@ -102,6 +103,9 @@ func (w *walker) text(text string, in input, mode Mode) output {
 }
 
 func (w *walker) comments(list []syntax.Comment) {
+	if len(w.f.scripts) > 0 {
+		return // what a file only says is no part of the line
+	}
 	for _, c := range list {
 		w.r.text(Text{Kind: TextComment, Body: c.Text})
 	}
