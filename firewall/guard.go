@@ -11,9 +11,10 @@ import (
 	"github.com/seed-b23e517c/loop/queue"
 )
 
-// Classifier says how far a call reaches.
+// Classifier says how far a call reaches, and how far it can be taken back.
 type Classifier interface {
 	Classify(policy.Call) policy.Result
+	Undo(rules []string) string
 }
 
 // Queue stores deferred actions.
@@ -124,6 +125,7 @@ func (g *Guard) hold(ctx context.Context, r Request, call policy.Call, res polic
 	a.Command, a.Cwd = policy.CommandOf(call), r.Cwd
 	a.Rules, a.Tier, a.Opaque = res.Rules(), res.Tier, res.Opaque
 	a.Evidence, a.FoundBy, a.DetectedAt = policy.Blocked, queue.ByHook, g.Now()
+	a.Undo = g.Classifier.Undo(a.Rules)
 	if len(res.Hits) > 0 {
 		a.Why = res.Hits[0].Why
 	}

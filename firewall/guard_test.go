@@ -31,6 +31,8 @@ func (byWord) Classify(c policy.Call) policy.Result {
 	return r
 }
 
+func (byWord) Undo([]string) string { return policy.UndoCorrection }
+
 // memQueue keeps what is added; err makes it fail.
 type memQueue struct {
 	actions []queue.Action
@@ -124,7 +126,7 @@ func TestDeferredCallIsStoredExactlyAndTheAgentIsTold(t *testing.T) {
 	want := queue.Action{
 		Kind: "call", Session: "s", Story: "3", Attempt: "a", Tool: "Bash", ToolUseID: "toolu_1", Agent: "sub",
 		Input: r.Input, Command: "external   two  spaces", Cwd: "/repo", GitHead: "abc", GitBranch: "main",
-		Rules: []string{"r"}, Why: "it reaches outside.", Tier: policy.External, Evidence: policy.Blocked,
+		Rules: []string{"r"}, Why: "it reaches outside.", Undo: policy.UndoCorrection, Tier: policy.External, Evidence: policy.Blocked,
 		DetectedAt: now, FoundBy: queue.ByHook, Number: 1,
 	}
 	if diff := cmp.Diff(want, q.actions[0]); diff != "" {

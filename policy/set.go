@@ -29,6 +29,8 @@ type Set struct {
 	phrases     phraseIndex
 	dfaOnce     sync.Once
 	dfa         *automaton
+	undoOnce    sync.Once
+	undo        map[string]string // by id of an external rule
 }
 
 // pack is one pack; def and rules are filled by load.

@@ -59,6 +59,7 @@ func merge(old, seen Action) Action {
 		{&old.GitHead, seen.GitHead},
 		{&old.GitBranch, seen.GitBranch},
 		{&old.Why, seen.Why},
+		{&old.Undo, seen.Undo},
 		{&old.Excerpt, seen.Excerpt},
 		{&old.Outcome, seen.Outcome},
 		{&old.RelatedTo, seen.RelatedTo},

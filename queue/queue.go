@@ -79,7 +79,8 @@ type Action struct {
 	GitHead    string          `json:"git_head,omitempty"`
 	GitBranch  string          `json:"git_branch,omitempty"`
 	Rules      []string        `json:"rules"`
-	Why        string          `json:"why,omitempty"` // the gravest rule's sentence
+	Why        string          `json:"why,omitempty"`  // the gravest rule's sentence
+	Undo       string          `json:"undo,omitempty"` // how far it can be taken back: none, correction, full; "" = not known
 	Tier       policy.Tier     `json:"tier"`
 	Evidence   policy.Evidence `json:"evidence"`
 	Opaque     bool            `json:"opaque,omitempty"`

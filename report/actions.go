@@ -103,6 +103,9 @@ func (p *printer) meta(v *view, a *queue.Action) [][]span {
 		how += " ×" + strconv.Itoa(a.Repeats+1)
 	}
 	parts := []string{how, p.known(strings.Join(a.Rules, ", "))}
+	if a.Undo != "" {
+		parts = append(parts, undoWords(a.Undo))
+	}
 	if a.Opaque {
 		parts = append(parts, "cannot be seen through")
 	}

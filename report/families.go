@@ -1,5 +1,7 @@
 package report
 
+import "github.com/seed-b23e517c/loop/policy"
+
 import "strings"
 
 // Family is the family that a rule of a pack belongs to: the pack, except for
@@ -71,22 +73,15 @@ func familyTitle(family string) string {
 	return family
 }
 
-// How far something can be taken back, as rules say it.
-const (
-	UndoNone       = "none"
-	UndoCorrection = "correction"
-	UndoFull       = "full"
-)
-
 // UndoRank orders what rules say of taking back, worst first. What a rule does
 // not say may be as bad as nearly anything.
 func UndoRank(undo string) int {
 	switch undo {
-	case UndoNone:
+	case policy.UndoNone:
 		return 0
-	case UndoCorrection:
+	case policy.UndoCorrection:
 		return 2
-	case UndoFull:
+	case policy.UndoFull:
 		return 3
 	}
 	return 1

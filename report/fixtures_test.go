@@ -42,7 +42,7 @@ func action(number uint64, story, command string, e policy.Evidence, rule, why s
 	return queue.Action{
 		Schema: 1, ID: fmt.Sprintf("019ad0f2-8000-7000-8000-00000000%04d", number), Number: number, Kind: "call",
 		Session: sessionID, Story: story, Tool: "Bash", ToolUseID: fmt.Sprintf("toolu_%d", number), Input: in,
-		Command: command, Cwd: "/home/mara/src/shop", GitBranch: "main", GitHead: "3f2a9c1d", Rules: []string{rule}, Why: why,
+		Command: command, Cwd: "/home/mara/src/shop", GitBranch: "main", GitHead: "3f2a9c1d", Rules: []string{rule}, Why: why, Undo: map[string]string{"git-push": policy.UndoCorrection, "npm-publish": policy.UndoNone}[rule],
 		Tier: policy.External, Evidence: e, FoundBy: queue.ByHook, Status: queue.Pending,
 		DetectedAt: evening.Add(time.Duration(number) * 17 * time.Minute),
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/policy"
 )
 
 const (
@@ -46,11 +47,11 @@ type outgoingPrinter struct {
 
 func undoTitle(undo string) string {
 	switch undo {
-	case UndoNone:
+	case policy.UndoNone:
 		return "Cannot be undone"
-	case UndoCorrection:
+	case policy.UndoCorrection:
 		return "Can be followed by a correction"
-	case UndoFull:
+	case policy.UndoFull:
 		return "Can be taken back"
 	}
 	return "How far it can be taken back is not known"
@@ -79,7 +80,7 @@ func (p *outgoingPrinter) head(o *Outgoing) {
 		return
 	}
 	var how []string
-	for _, undo := range []string{UndoNone, "", UndoCorrection, UndoFull} {
+	for _, undo := range []string{policy.UndoNone, "", policy.UndoCorrection, policy.UndoFull} {
 		if n := countUndo(o.Sent, undo); n > 0 {
 			how = append(how, strconv.Itoa(n)+" "+undoWords(undo))
 		}
@@ -89,11 +90,11 @@ func (p *outgoingPrinter) head(o *Outgoing) {
 
 func undoWords(undo string) string {
 	switch undo {
-	case UndoNone:
+	case policy.UndoNone:
 		return "cannot be undone"
-	case UndoCorrection:
+	case policy.UndoCorrection:
 		return "can be followed by a correction"
-	case UndoFull:
+	case policy.UndoFull:
 		return "can be taken back"
 	}
 	return "perhaps not"

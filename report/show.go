@@ -130,6 +130,9 @@ func (p *printer) standing(a *queue.Action) {
 	p.line()
 	p.field("tier", a.Tier.String())
 	p.field("rules", term.Line(strings.Join(a.Rules, ", ")))
+	if a.Undo != "" {
+		p.field("undo", undoWords(a.Undo))
+	}
 	p.field("why", term.Line(a.Why))
 	if a.Opaque {
 		p.field("opaque", "it cannot be seen through: what it runs is not known before it runs")

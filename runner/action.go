@@ -3,12 +3,13 @@ package runner
 import (
 	"time"
 
+	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/scanner"
 )
 
 // ActionOf makes the queue's entry of a scanner's hit.
-func ActionOf(h scanner.Hit, a queue.Attempt, now time.Time) queue.Action {
+func ActionOf(set *policy.Set, h scanner.Hit, a queue.Attempt, now time.Time) queue.Action {
 	at := h.Time
 	if at.IsZero() {
 		at = now
@@ -17,7 +18,7 @@ func ActionOf(h scanner.Hit, a queue.Attempt, now time.Time) queue.Action {
 		Kind: "call", Session: a.Session, Story: a.Story, StoryTitle: a.StoryTitle, Attempt: a.ID,
 		Tool: h.Tool, ToolUseID: h.ToolUseID, Agent: h.Agent, Input: h.Input, Command: h.Command, Cwd: h.Cwd,
 		GitHead: a.HeadAfter,
-		Rules:   h.Rules, Why: h.Why, Tier: h.Tier, Evidence: h.Evidence, Opaque: h.Opaque,
+		Rules:   h.Rules, Why: h.Why, Undo: set.Undo(h.Rules), Tier: h.Tier, Evidence: h.Evidence, Opaque: h.Opaque,
 		Transcript: h.File, Line: h.Line, Excerpt: h.Excerpt, Outcome: h.Outcome,
 		DetectedAt: at.UTC(), FoundBy: queue.ByScan,
 	}

@@ -145,7 +145,7 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt) error {
 		Set: o.Set, File: path, Cwd: o.Root, Ignore: []string{o.RulesText},
 		Shared: func(h scanner.Hit) error { noteShared(a, h); return nil },
 	}, func(h scanner.Hit) error {
-		actions = append(actions, ActionOf(h, *a, o.Now().UTC()))
+		actions = append(actions, ActionOf(o.Set, h, *a, o.Now().UTC()))
 		return nil
 	})
 	if err != nil {

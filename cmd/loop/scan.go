@@ -170,7 +170,7 @@ func (s *scanRun) file(ctx context.Context, name string) error {
 func (s *scanRun) hit(h scanner.Hit) error {
 	s.hits++
 	if s.o.queue {
-		s.actions = append(s.actions, runner.ActionOf(h, queue.Attempt{Session: s.session.ID, Story: s.o.story}, s.a.now()))
+		s.actions = append(s.actions, runner.ActionOf(s.opts.Set, h, queue.Attempt{Session: s.session.ID, Story: s.o.story}, s.a.now()))
 		return nil
 	}
 	if s.o.json {

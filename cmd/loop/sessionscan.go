@@ -179,7 +179,7 @@ func (s *sessionScan) hit(f sessionFile, h scanner.Hit) {
 	rule := s.rules[seen.Rule]
 	seen.Family, seen.Undo = report.Family(rule.Pack, seen.Rule), rule.Undo
 	if rule.ID == "" && seen.Family == "git" {
-		seen.Undo = report.UndoCorrection // a push that only the client saw
+		seen.Undo = policy.UndoCorrection // a push that only the client saw
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
