@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -129,14 +131,27 @@ type scanRun struct {
 	hits    int
 }
 
-// begin makes the session that queued hits belong to.
+// oneNight is how long `loop scan --queue` goes on with one session: a loop of
+// the user's own scans a transcript per story, and the morning has one report.
+const oneNight = 12 * time.Hour
+
+// begin finds or makes the session that queued hits belong to.
 func (s *scanRun) begin(ctx context.Context, w workspace) error {
-	id, err := uuid.NewV7()
-	if err != nil {
+	now := s.a.now().UTC()
+	last, err := s.store.LastSession(ctx)
+	switch {
+	case err == nil && last.Scan && now.Sub(last.Ended) < oneNight:
+		s.session = last
+	case err == nil || errors.Is(err, queue.ErrNotFound):
+		id, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		s.session = queue.Session{ID: id.String(), Started: now, Dir: w.Root, Scan: true}
+	default:
 		return err
 	}
-	now := s.a.now().UTC()
-	s.session = queue.Session{ID: id.String(), Started: now, Ended: now, Dir: w.Root, Scan: true}
+	s.session.Ended = now
 	return s.store.PutSession(ctx, s.session)
 }
 
