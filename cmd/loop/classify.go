@@ -24,11 +24,7 @@ func newClassify(a *app) *cobra.Command {
 		Use: "classify", Short: "Say how far calls reach, JSON lines in and out", Long: classifyLong,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, err := a.workspace(cmd.Context())
-			if err != nil {
-				return err
-			}
-			_, set, err := a.loadConfig(w)
+			_, _, set, err := a.configured(cmd.Context())
 			if err != nil {
 				return err
 			}

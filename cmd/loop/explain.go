@@ -21,11 +21,7 @@ func newExplain(a *app) *cobra.Command {
 		Long: explainLong,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			w, err := a.workspace(cmd.Context())
-			if err != nil {
-				return err
-			}
-			_, set, err := a.loadConfig(w)
+			_, _, set, err := a.configured(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -15,11 +15,7 @@ func newPrompt(a *app) *cobra.Command {
 		Use: "prompt", Short: "Print the prompt of the next attempt, or the constraint rules alone", Args: args(cobra.NoArgs),
 		Long: "Print the prompt of the next attempt; with --rules the constraint rules alone, for people\nwho keep their own loop (claude --append-system-prompt \"$(loop prompt --rules)\").\n\n" + exitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, err := a.workspace(cmd.Context())
-			if err != nil {
-				return err
-			}
-			c, set, err := a.loadConfig(w)
+			w, c, set, err := a.configured(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -26,11 +26,7 @@ func newRules(a *app) *cobra.Command {
 
 // rulesHere is every rule in force here.
 func (a *app) rulesHere(ctx context.Context) (*policy.Set, error) {
-	w, err := a.workspace(ctx)
-	if err != nil {
-		return nil, err
-	}
-	_, set, err := a.loadConfig(w)
+	_, _, set, err := a.configured(ctx)
 	return set, err
 }
 

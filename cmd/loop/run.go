@@ -53,11 +53,7 @@ func newRun(a *app) *cobra.Command {
 }
 
 func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
-	w, err := a.workspace(ctx)
-	if err != nil {
-		return err
-	}
-	c, set, err := a.loadConfig(w)
+	w, c, set, err := a.configured(ctx)
 	if err != nil {
 		return err
 	}

@@ -85,11 +85,7 @@ func (o scanOptions) check(files, since bool) error {
 }
 
 func (a *app) scan(ctx context.Context, files []string, o scanOptions) error {
-	w, err := a.workspace(ctx)
-	if err != nil {
-		return err
-	}
-	c, set, err := a.loadConfig(w)
+	w, c, set, err := a.configured(ctx)
 	if err != nil {
 		return err
 	}

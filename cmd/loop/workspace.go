@@ -109,6 +109,16 @@ func (a *app) openStore(ctx context.Context, readOnly bool) (workspace, *queue.S
 	return w, s, err
 }
 
+// configured is the workspace, its configuration and its rules in one.
+func (a *app) configured(ctx context.Context) (workspace, config.Config, *policy.Set, error) {
+	w, err := a.workspace(ctx)
+	if err != nil {
+		return w, config.Config{}, nil, err
+	}
+	c, set, err := a.loadConfig(w)
+	return w, c, set, err
+}
+
 // loadConfig reads the configuration and the rules it names.
 func (a *app) loadConfig(w workspace) (config.Config, *policy.Set, error) {
 	c, err := config.Load(w.User, w.Root)
