@@ -40,6 +40,9 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	if h, ok := r.unseen(lang, in, c); ok {
 		hits = append(hits, h)
 	}
+	if in.script != "" && len(c.Files) == 0 && len(hits) == 0 && lang != "awk" {
+		hits = append(hits, r.toldTo(in.script, c, afterWord(c.Argv, in.script))...)
+	}
 	if in.script != "" && len(c.Files) == 0 && lang != "awk" && r.set.table().riskyScript(in.script) {
 		hits = append(hits, opaqueHit("opaque-script", commandText(c), "A script that is not looked into is named like one that reaches outside."))
 	}
@@ -83,6 +86,9 @@ func (r *reading) module(c *shell.Command, argv []shell.Word) []Hit {
 	defer func() { r.depth-- }()
 	inner := *c
 	inner.Argv = argv
+	if p := r.set.table().bins[argv[0].Text]; p != "" {
+		inner.Argv = append([]shell.Word{{Text: p}}, argv[1:]...)
+	}
 	inner.Opaque, inner.Remote, inner.Redirects = "", "", nil
 	if inner.Source == "" {
 		inner.Source = commandText(c)

@@ -124,6 +124,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	add(r.editor(prog, c)...)
 	add(r.subexpressions(prog, c)...)
 	add(r.imageProgram(c)...)
+	add(r.packageProgram(c)...)
 	add(r.userPatterns(c)...)
 	if r.unread[c.Opaque] {
 		for i := range hits {
@@ -199,8 +200,7 @@ func (r *reading) imageProgram(c *shell.Command) []Hit {
 	if !ok || len(c.Wrappers) == 0 || !strings.Contains(c.Wrappers[len(c.Wrappers)-1], " run") {
 		return nil
 	}
-	name, _, _ := strings.Cut(baseOf(image), ":")
-	name = strings.TrimSuffix(name, "-cli")
+	name := r.set.imageName(image)
 	t := r.set.toolFor(name)
 	if t == nil || c.Program() == name {
 		return nil
@@ -245,6 +245,9 @@ func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
 			hits = without
 		}
 	}
+	if len(hits) == 0 {
+		hits = r.guesses(a)
+	}
 	if t.is("git") {
 		hits = append(hits, r.git(a, c)...)
 	}
@@ -270,13 +273,30 @@ func (a *args) helps() bool {
 	if len(a.words) > 0 && a.words[0].Text == "help" {
 		return true
 	}
-	if a.has("--help") && !a.tool.Stop {
+	if (a.has("--help") || a.shortHelp()) && !a.tool.Stop {
 		return true
 	}
 	if len(a.argv) == 1 && containsString([]string{"--version", "-version", "-V", "-h", "--help"}, a.argv[0].Text) {
 		return true
 	}
 	return a.hasAny(a.tool.Help)
+}
+
+// shortHelp: -h stands last and asks for help. After a command that runs
+// another, it may be the other's; git knows it as the only word behind a
+// subcommand, and ends with an error for every other.
+func (a *args) shortHelp() bool {
+	n := len(a.argv)
+	if n < 2 || a.argv[n-1].Text != "-h" || a.tool.StopAfter > 0 || len(a.opts) == 0 || a.opts[len(a.opts)-1].given {
+		return false
+	}
+	for _, w := range a.argv {
+		switch w.Text {
+		case "--", "exec", "run", "ssh", "debug", "shell", "console", "dlx", "x":
+			return false
+		}
+	}
+	return len(a.words) > 0 && a.tool.knows(a.words[0].Text) && !a.takes("-h")
 }
 
 // withoutFirst is the command without its first operand: a variable in that

@@ -32,6 +32,7 @@ func codeRules(patterns []string) []RuleInfo {
 	out := []RuleInfo{
 		{ID: "opaque-payload", Tier: External, Why: "It runs what cannot be seen before: a decoded or downloaded text."},
 		{ID: "opaque-script", Tier: External, Why: "A script that is not looked into is named like one that reaches outside."},
+		{ID: "git-alias", Tier: External, Why: "Git has no such command: it may be an alias that cannot be seen."},
 		{ID: "opaque-skill", Tier: External, Why: "A skill or slash command is named like one that reaches outside."},
 		{ID: "mcp-statement", Tier: External, Why: "The statement given to an MCP tool changes a database."},
 		{ID: "opaque-verb", Tier: External, Why: "An unknown program is told to do what reaches outside."},

@@ -14,6 +14,8 @@ type tables struct {
 	localTools, netTools, shellTools       map[string]bool
 	wordTools                              map[string]bool
 	envPrinters, envVerbs, prose, english  map[string]bool
+	viewers                                map[string]bool
+	bins                                   map[string]string
 	mcp                                    mcpTable
 	code                                   []*rule
 }
@@ -35,6 +37,7 @@ func (s *Set) table() *tables {
 				t.envPrinters, t.envVerbs = setOf(d.EnvPrinters), setOf(d.EnvVerbs)
 				t.prose, t.english = setOf(d.Prose), setOf(d.English)
 				t.shellTools, t.wordTools = setOf(d.ShellTools), setOf(d.WordTools)
+				t.viewers, t.bins = setOf(d.Viewers), d.Bins
 			}
 			if p.def.MCP != nil {
 				t.mcp = newMCPTable(p.def.MCP)

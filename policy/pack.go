@@ -44,6 +44,7 @@ type subDef struct {
 	Value    []string `toml:"value"`     // options with a value
 	RunFlags []string `toml:"run_flags"` // options whose value is run by a shell
 	Run      string   `toml:"run"`       // what the operands after the path are: see payloads
+	Except   []string `toml:"except"`    // operands that run leaves out of account
 	Net      bool     `toml:"net"`
 }
 
@@ -126,6 +127,9 @@ type tablesDef struct {
 	NetTools    []string `toml:"net_tools"`    // client tools that read the network
 	ShellTools  []string `toml:"shell_tools"`  // tools whose command, cmd, code, script or args is a command line
 	WordTools   []string `toml:"word_tools"`   // tools whose input is words
+	Viewers     []string `toml:"viewers"`      // images of tools that only look at the files they are given
+
+	Bins map[string]string `toml:"bins"` // packages, modules and images whose program has another name
 }
 
 // decodePack reads a pack strictly; its errors name the file, the line and,

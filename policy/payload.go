@@ -22,7 +22,17 @@ func (r *reading) payloads(a *args, c *shell.Command) []Hit {
 		if sub.Run == "" || len(a.words) <= n {
 			continue
 		}
-		hits = append(hits, r.operands(sub.Run, a, c, n)...)
+		switch {
+		case sub.Run == "git-command":
+			hits = append(hits, r.gitCommand(a, c, sub.Except)...)
+		case containsString(sub.Except, a.words[n].Text):
+		case sub.Run == "package":
+			hits = append(hits, r.packageOperand(a, c, n)...)
+		case sub.Run == "bin":
+			hits = append(hits, r.localBin(a, n)...)
+		default:
+			hits = append(hits, r.operands(sub.Run, a, c, n)...)
+		}
 	}
 	return hits
 }
@@ -109,4 +119,33 @@ func (r *reading) git(a *args, c *shell.Command) []Hit {
 		return append(hits, r.line(cmd+" "+joinWords(rest))...)
 	}
 	return append(hits, r.line("git "+exp+" "+joinWords(rest))...)
+}
+
+// gitCommand judges a subcommand that git itself does not have: a program
+// git-NAME, an alias that the line defines, or an alias that lies in a
+// configuration and cannot be seen.
+func (r *reading) gitCommand(a *args, c *shell.Command, own []string) []Hit {
+	name := a.words[0].Text
+	if _, ok := r.gitAlias(a); ok || !plainWord(name) {
+		return nil
+	}
+	if r.set.programs["git-"+name] != nil {
+		inner := *c
+		inner.Argv = append([]shell.Word{{Text: "git-" + name}}, tailOf(a.argv, a.words[0])[1:]...)
+		return r.again(&inner)
+	}
+	if containsString(own, name) {
+		return nil
+	}
+	return []Hit{opaqueHit("git-alias", commandText(c), "Git has no such command: it may be an alias, and what that runs cannot be seen.")}
+}
+
+// plainWord: letters, digits and dashes alone, as commands are named.
+func plainWord(s string) bool {
+	for i := range len(s) {
+		if !isIdent(s[i]) && s[i] != '-' {
+			return false
+		}
+	}
+	return s != "" && s[0] != '-'
 }

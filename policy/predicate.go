@@ -86,6 +86,8 @@ func predicateNamed(name string) predicate {
 		return dockerRemote
 	case "local-context":
 		return localContext
+	case "machine-elsewhere", "nix-stays":
+		return clientPredicate(name)
 	}
 	if p := placePredicate(name); p != nil {
 		return p

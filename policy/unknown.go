@@ -11,7 +11,7 @@ import (
 func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 	t := r.set.table()
 	name := c.Argv[0].Text
-	if t.harmless[strings.ToLower(prog)] || languageOf(prog) != "" {
+	if t.harmless[strings.ToLower(prog)] || languageOf(prog) != "" || t.views(c) {
 		return nil
 	}
 	if hits, ok := r.blocks(c); ok {
@@ -24,16 +24,28 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 	if t.riskyScript(name) && !helpOnly(c.Argv) {
 		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
 	}
-	for _, w := range c.Argv[1:] {
-		if strings.HasPrefix(w.Text, "-") || t.builds(prog) || isCmdlet(prog) {
+	for i, w := range c.Argv[1:] {
+		if strings.HasPrefix(w.Text, "-") || isCmdlet(prog) {
 			continue
 		}
-		if t.verbs[w.Text] && !hasDry(c.Argv) {
-			return []Hit{opaqueHit("opaque-verb", commandText(c), "An unknown program is told to do what reaches outside.")}
-		}
-		break
+		return r.toldTo(prog, c, c.Argv[i+1:])
 	}
 	return nil
+}
+
+// toldTo judges a program or script that is not looked into by the first word
+// it is given.
+func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit {
+	t := r.set.table()
+	if len(rest) == 0 || hasDry(c.Argv) || !t.verbs[strings.ToLower(rest[0].Text)] {
+		return nil
+	}
+	for _, w := range nameWords(baseOf(name)) {
+		if t.counter[w] || t.stage[w] || t.soft[w] && !t.strong[strings.ToLower(rest[0].Text)] {
+			return nil // a test of it, or a variant of a build
+		}
+	}
+	return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
 }
 
 // carried classifies the command that stands as the operands of an unknown
@@ -102,17 +114,6 @@ func (r *reading) subexpressions(prog string, c *shell.Command) []Hit {
 func isCmdlet(prog string) bool {
 	verb, noun, ok := strings.Cut(prog, "-")
 	return ok && verb != "" && noun != "" && verb[0] >= 'A' && verb[0] <= 'Z' && noun[0] >= 'A' && noun[0] <= 'Z'
-}
-
-// builds: the program is named like one that builds or tests, so that a word
-// like release behind it is a variant.
-func (t *tables) builds(prog string) bool {
-	for _, w := range nameWords(prog) {
-		if t.soft[w] || t.counter[w] || t.stage[w] {
-			return true
-		}
-	}
-	return false
 }
 
 func hasDry(argv []shell.Word) bool {
