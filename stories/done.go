@@ -18,8 +18,7 @@ const writeTries = 5
 // are set. Taking back a mark that SetDone set on this File leaves the bytes
 // as they were.
 //
-// f follows in the one mark, so that Waiting sees what is done and Restore
-// knows it. What others wrote in the meantime does not become part of f.
+// f follows in the one mark, so that Restore knows it. What others wrote in the meantime does not become part of f.
 func (f *File) SetDone(id string, done bool) error {
 	i := f.index(id)
 	if i < 0 {

@@ -43,7 +43,7 @@ func dump(t *testing.T, f *File) string {
 		*File
 		Open []string
 	}{File: f}
-	for _, s := range f.Open() {
+	for _, s := range order(t, f) {
 		all.Open = append(all.Open, s.ID)
 	}
 	data, err := json.Marshal(all)

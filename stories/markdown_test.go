@@ -136,7 +136,7 @@ func TestExample(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "001-example.md"), Example())
 	f := mustRead(t, dir)
-	s := f.Open()[0]
+	s := order(t, f)[0]
 	if len(f.Stories) != 1 || len(f.Warnings) > 0 || s.ID != "001" || len(s.Criteria) != 2 || s.Priority != 1 {
 		t.Errorf("%+v %q", f.Stories, f.Warnings)
 	}

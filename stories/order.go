@@ -63,15 +63,6 @@ func (f *File) lineIn(s *Story) int {
 	return s.Line
 }
 
-// Open returns the stories to work on, in working order; see Order.
-func (f *File) Open() []Story {
-	all, err := f.Order()
-	if err != nil {
-		return nil // cannot be: Read has refused such a file
-	}
-	return all
-}
-
 // Held returns the stories that are not done and not to be worked on, in file
 // order. When nothing is open and something is held, not all is done.
 func (f *File) Held() []Story {
@@ -121,23 +112,6 @@ func (f *File) sorted() ([]int, error) {
 		}
 	}
 	return o.out, nil
-}
-
-// Waiting returns the ids of the stories that a story depends on and that are
-// not done. A runner that works in Order and finds some left when it comes to
-// a story knows that they failed, and leaves the story out.
-func (f *File) Waiting(id string) []string {
-	i := f.index(id)
-	if i < 0 {
-		return nil
-	}
-	var left []string
-	for _, dep := range f.Stories[i].Depends {
-		if j := f.index(dep); j < 0 || !f.Stories[j].Done {
-			left = append(left, dep)
-		}
-	}
-	return left
 }
 
 // orderer walks from each story to what it depends on.

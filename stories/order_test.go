@@ -54,7 +54,7 @@ func TestOrder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := mustRead(t, put(t, "prd.json", tt.file))
 			var got []string
-			for _, s := range f.Open() {
+			for _, s := range order(t, f) {
 				got = append(got, s.ID)
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
@@ -78,7 +78,7 @@ func TestHeld(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if open := f.Open(); len(open) > 0 {
+	if open := order(t, f); len(open) > 0 {
 		t.Errorf("%+v", open)
 	}
 }
@@ -89,26 +89,11 @@ func TestFolderDependsByNumber(t *testing.T) {
 	write(t, filepath.Join(dir, "2-second.md"), "Second")
 	write(t, filepath.Join(dir, "003-third.md"), "---\nid: three\ntitle: The third\ndepends: second\n---\n")
 	var got []string
-	for _, s := range mustRead(t, dir).Open() {
+	for _, s := range order(t, mustRead(t, dir)) {
 		got = append(got, s.ID)
 	}
 	if diff := cmp.Diff([]string{"2-second", "three", "001-first"}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestWaiting(t *testing.T) {
-	path := put(t, "prd.json", `[{"id":"a","title":"x"},{"id":"b","title":"x","deps":["a","h"]},{"id":"h","title":"x","status":"blocked"}]`)
-	f := mustRead(t, path)
-	if diff := cmp.Diff([]string{"a", "h"}, f.Waiting("b")); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	setDone(t, f, "a", true)
-	if diff := cmp.Diff([]string{"h"}, f.Waiting("b")); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if got := f.Waiting("a"); got != nil {
-		t.Errorf("%q", got)
 	}
 }
 
@@ -119,4 +104,13 @@ func TestSortNames(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+}
+
+func order(t testing.TB, f *File) []Story {
+	t.Helper()
+	open, err := f.Order()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open
 }

@@ -16,17 +16,12 @@ const DemoPush = "git push origin main"
 
 // DemoRepo is the demo's repository: path -> content. It wants a branch main
 // and a remote origin.
-func DemoRepo() map[string]string { return demoTree("") }
-
-// DemoStories is the part of DemoRepo that is stories.
-func DemoStories() map[string]string { return demoTree("stories/") }
-
-func demoTree(prefix string) map[string]string {
+func DemoRepo() map[string]string {
 	out := map[string]string{}
 	// An embedded tree can be walked and read.
 	_ = fs.WalkDir(demoFiles, "demo", func(path string, d fs.DirEntry, err error) error {
 		name := strings.TrimPrefix(path, "demo/")
-		if err != nil || d.IsDir() || !strings.HasPrefix(name, prefix) {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := demoFiles.ReadFile(path)
