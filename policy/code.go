@@ -203,16 +203,48 @@ func (r *rule) sends(s *source, k call) bool {
 	if len(r.CallArgs) > 0 {
 		found := false
 		for _, w := range r.CallArgs {
-			found = found || holdsWord(s.text[k.start:k.end], w)
+			found = found || s.argument(k, w)
 		}
 		if !found && strings.Contains(s.code[k.start:k.end], ",") && !strings.Contains(s.code[k.start:k.end], "{") {
 			found = s.methodElsewhere()
 		}
-		if !found || onlyReads(s.text[k.start:k.end]) {
+		if !found || s.onlyReads(k) {
 			return false
 		}
 	}
+	switch {
+	case r.tier == Shared:
+		return !strings.Contains(s.text, ":memory:")
+	case r.tier == External && s.stubbed():
+		return false
+	}
 	return !s.loopbackOnly()
+}
+
+// stubbed: the text puts a double in the place of what would send. Of those
+// that take an address, no address may be one of another machine.
+func (s *source) stubbed() bool {
+	for _, w := range []string{"mock.patch(", "@patch(", " patch(", "MockTransport", "requests_mock", "responses.activate", "respx.", "mock_aws", "nock(", "jest.mock(", "vi.mock(", "axios-mock-adapter", "fetch-mock", "setupServer("} {
+		if strings.Contains(s.text, w) {
+			return true
+		}
+	}
+	for _, w := range []string{"ASGITransport", "TestClient(", "test_client(", "fakeredis", "supertest", "mongomock", "FakeStrictRedis", "light-my-request", "APIClient("} {
+		if strings.Contains(s.text, w) {
+			return s.noAddress()
+		}
+	}
+	return false
+}
+
+// noAddress: no string names a host with a dot.
+func (s *source) noAddress() bool {
+	for _, l := range s.lits {
+		if _, rest, ok := strings.Cut(l.text, "://"); ok && strings.Contains(hostOf(rest), ".") && !isLoopbackURL(l.text) {
+			return false
+		}
+	}
+	return true
 }
 
 // methodElsewhere: the options of a call stand in a variable, and the text
@@ -270,14 +302,32 @@ func (r *reading) tclExecs(text string) []Hit {
 	return hits
 }
 
-// onlyReads: the arguments name a reading method and no body.
-func onlyReads(args string) bool {
-	low := strings.ToLower(args)
-	if holdsWord(low, "body") || holdsWord(low, "data") || holdsWord(low, "json") {
+// argument reports whether the arguments of a call hold a word. One that names
+// a body or a method counts as a name or a key, not inside a text, where an
+// address or a content type may have it.
+func (s *source) argument(k call, w string) bool {
+	switch w {
+	case "data", "body", "json", "method", "content":
+		if holdsWord(s.code[k.start:k.end], w) {
+			return true
+		}
+		for _, l := range s.within(k.start, k.end) {
+			if l.text == w {
+				return true
+			}
+		}
 		return false
 	}
-	for _, q := range []string{`'get'`, `"get"`, `'head'`, `"head"`} {
-		if strings.Contains(low, q) {
+	return holdsWord(s.text[k.start:k.end], w)
+}
+
+// onlyReads: the arguments name a reading method and no body.
+func (s *source) onlyReads(k call) bool {
+	if s.argument(k, "body") || s.argument(k, "data") || s.argument(k, "json") {
+		return false
+	}
+	for _, l := range s.within(k.start, k.end) {
+		if strings.EqualFold(l.text, "get") || strings.EqualFold(l.text, "head") {
 			return true
 		}
 	}
@@ -303,15 +353,16 @@ func holdsWord(text, w string) bool {
 func (s *source) loopbackOnly() bool {
 	found := false
 	for _, l := range s.lits {
-		for _, scheme := range []string{"http://", "https://", "ws://", "wss://"} {
-			i := strings.Index(strings.ToLower(l.text), scheme)
-			if i < 0 {
-				continue
-			}
-			found = true
-			if !isLoopbackURL(l.text[i:]) {
-				return false
-			}
+		i := strings.Index(l.text, "://")
+		for i > 0 && (isIdent(l.text[i-1]) || l.text[i-1] == '+') {
+			i--
+		}
+		if i < 0 || strings.HasPrefix(l.text[i:], "://") || strings.Contains(l.text[i:], ":///") {
+			continue
+		}
+		found = true
+		if !isLoopbackURL(l.text[i:]) {
+			return false
 		}
 	}
 	if found {

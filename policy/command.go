@@ -121,6 +121,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 		add(r.unknownProgram(prog, c)...)
 	}
 	add(r.code(prog, c)...)
+	add(r.sources(prog, c)...)
 	add(r.editor(prog, c)...)
 	add(r.subexpressions(prog, c)...)
 	add(r.imageProgram(c)...)

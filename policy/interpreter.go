@@ -24,6 +24,10 @@ func languageOf(prog string) string {
 		return "awk"
 	case "bash", "sh", "zsh", "dash", "ksh", "fish", "ash", "source":
 		return "shell"
+	case "elixir", "iex":
+		return "elixir"
+	case "go", "java", "jshell", "scala", "kotlin":
+		return ""
 	case "applescript":
 		return "osascript"
 	case "rscript", "lua", "julia", "groovy", "osascript", "tclsh", "pwsh", "powershell":
@@ -33,6 +37,8 @@ func languageOf(prog string) string {
 	case prog == ".":
 		return "shell"
 	case !strings.HasPrefix(prog, "$"):
+	case low == "shell" || low == "bash" || low == "sh" || strings.HasPrefix(low, "shell:"):
+		return "shell"
 	case low == "py" || strings.HasPrefix(low, "python"):
 		return "python"
 	case strings.HasPrefix(low, "node"):
@@ -55,7 +61,7 @@ func codeFlags(lang string) (short string, long []string) {
 		return "c", nil
 	case "javascript":
 		return "ep", []string{"--eval", "--print"}
-	case "ruby", "lua", "rscript", "julia", "groovy", "osascript":
+	case "ruby", "lua", "rscript", "julia", "groovy", "osascript", "elixir":
 		return "e", nil
 	case "perl":
 		return "eE", nil
@@ -133,8 +139,10 @@ func readInline(lang, prog string, argv []shell.Word) inline {
 			}
 		case lang == "shell" && len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.Contains(s, "n"):
 			return inline{} // a syntax check runs nothing
-		case lang == "javascript" && (s == "--check" || s == "-c" && prog == "node"):
-			return inline{}
+		case lang == "javascript" && (s == "--check" || s == "-c" && prog == "node"),
+			lang == "php" && (s == "-l" || s == "--syntax-check"),
+			(lang == "ruby" || lang == "perl") && s == "-c":
+			return inline{} // a syntax check runs nothing
 		case lang == "python" && s == "-m":
 			in.module = argv[i+1:]
 			return in

@@ -39,7 +39,43 @@ func lex(lang, text string) *source {
 		}
 	}
 	s.code = string(out)
+	s.fold()
 	return s
+}
+
+// fold makes one string of those that the language joins before it uses them:
+// 'pu' + 'sh', and in Python and awk strings that stand side by side.
+func (s *source) fold() {
+	out := s.lits[:0]
+	for _, l := range s.lits {
+		if n := len(out); n > 0 && out[n-1].end <= l.start {
+			between := strings.TrimSpace(s.code[out[n-1].end:l.start])
+			if s.joins(between) {
+				out[n-1].text += l.text
+				out[n-1].end = l.end
+				continue
+			}
+		}
+		out = append(out, l)
+	}
+	s.lits = out
+}
+
+// joins: what stands between two strings makes one of them.
+func (s *source) joins(between string) bool {
+	switch s.lang {
+	case "python":
+		return between == "" || between == "+" || between == "f" || between == "r" || between == "+ f"
+	case "javascript", "ruby", "java", "go", "groovy":
+		return between == "+"
+	case "perl", "php":
+		return between == "."
+	case "awk":
+		return between == ""
+	case "lua":
+		return between == ".."
+	}
+	return false
 }
 
 func blank(b []byte, with byte) {
@@ -68,7 +104,7 @@ func (s *source) token(i int) (n int, isString bool) {
 		return len(t), false
 	case s.lang == "python" && (strings.HasPrefix(t, `"""`) || strings.HasPrefix(t, "'''")):
 		return s.block(i, t[:3]), true
-	case t[0] == '"' || t[0] == '\'' || t[0] == '`' && s.lang != "python":
+	case t[0] == '"' || t[0] == '\'' && s.lang != "tclsh" || t[0] == '`' && s.lang != "python":
 		return s.quoted(i), true
 	case s.lang == "perl" && strings.HasPrefix(t, "qx") || s.lang == "ruby" && strings.HasPrefix(t, "%x"):
 		if n := s.delimited(i, 2); n > 0 {
@@ -79,10 +115,10 @@ func (s *source) token(i int) (n int, isString bool) {
 }
 
 func (s *source) hashComments() bool {
-	return s.lang != "javascript"
+	return s.lang != "javascript" && s.lang != "go" && s.lang != "java" && s.lang != "groovy"
 }
 
-func (s *source) slashComments() bool { return s.lang == "javascript" || s.lang == "php" }
+func (s *source) slashComments() bool { return !s.hashComments() || s.lang == "php" }
 
 func lineLength(t string) int {
 	if j := strings.IndexByte(t, '\n'); j >= 0 {
@@ -193,7 +229,13 @@ func (s *source) calls() []call {
 	for i := 0; i < len(s.code) && len(out) < maxCalls; i++ {
 		switch c := s.code[i]; {
 		case c == '(':
-			if name := s.nameBefore(i); name != "" {
+			switch name := s.nameBefore(i); {
+			case name == "getattr", name == "require":
+				out = append(out, call{name, i + 1, s.closing(i)})
+				if k, ok := s.calledResult(name, i); ok {
+					out = append(out, k)
+				}
+			case name != "":
 				out = append(out, call{name, i + 1, s.closing(i)})
 			}
 		case c == '"' && (s.lang == "ruby" || s.lang == "perl" || s.lang == "php" || s.lang == "awk"):
@@ -205,6 +247,22 @@ func (s *source) calls() []call {
 		}
 	}
 	return out
+}
+
+// calledResult is the call of what getattr(x, 'post') or require('axios')
+// gives: x.post(...), axios(...).
+func (s *source) calledResult(name string, i int) (call, bool) {
+	end := s.closing(i)
+	lits := s.within(i, end)
+	if end+1 >= len(s.code) || s.code[end+1] != '(' || len(lits) == 0 {
+		return call{}, false
+	}
+	target := lits[len(lits)-1].text
+	if name == "getattr" {
+		obj, _, _ := strings.Cut(s.code[i+1:end], ",")
+		target = strings.TrimSpace(obj) + "." + target
+	}
+	return call{target, end + 2, s.closing(end + 1)}, true
 }
 
 // nameBefore reads the dotted name that ends before i: requests.post,

@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// sources classifies program texts that the line itself wrote and gives to a
+// compiler's run command, to a build tool or to the console of a framework.
+func (r *reading) sources(prog string, c *shell.Command) []Hit {
+	sub := ""
+	if len(c.Argv) > 1 {
+		sub = c.Argv[1].Text
+	}
+	switch prog {
+	case "go":
+		if sub == "run" || sub == "test" {
+			return r.programs("go", c)
+		}
+	case "java", "scala", "kotlin", "jshell", "jbang":
+		return r.programs("java", c)
+	case "make", "gmake":
+		return r.makefiles(c)
+	case "manage.py", "django-admin", "flask":
+		if strings.HasPrefix(sub, "shell") && c.Stdin.Known {
+			return r.program("python", c.Stdin.Text)
+		}
+	case "rails", "hanami":
+		return r.railsCode(sub, c)
+	case "docker", "podman", "buildah", "docker-compose", "podman-compose", "task", "go-task", "just", "nerdctl":
+		return r.recipes(c)
+	}
+	return nil
+}
+
+// programs classifies the files that the line wrote as programs of a language.
+func (r *reading) programs(lang string, c *shell.Command) []Hit {
+	var hits []Hit
+	for _, f := range c.Files {
+		hits = append(hits, r.program(lang, f.Text)...)
+	}
+	return hits
+}
+
+// railsCode is the code of rails runner, and what a console reads.
+func (r *reading) railsCode(sub string, c *shell.Command) []Hit {
+	var hits []Hit
+	switch sub {
+	case "runner", "r":
+		for _, w := range c.Argv[2:] {
+			if strings.ContainsAny(w.Text, "(.: ") {
+				hits = append(hits, r.program("ruby", w.Text)...)
+			}
+		}
+	case "console", "c":
+	default:
+		return nil
+	}
+	if c.Stdin.Known {
+		hits = append(hits, r.program("ruby", c.Stdin.Text)...)
+	}
+	return hits
+}
+
+// makefiles classifies the recipes of a makefile that the line wrote, gives on
+// standard input or by --eval, and the shell that is to run them.
+func (r *reading) makefiles(c *shell.Command) []Hit {
+	var hits []Hit
+	for i, w := range c.Argv {
+		before := ""
+		if i > 0 {
+			before = c.Argv[i-1].Text
+		}
+		text, eval := strings.CutPrefix(w.Text, "--eval=")
+		shellVar, isShell := strings.CutPrefix(w.Text, "SHELL=")
+		switch {
+		case eval || before == "--eval":
+			hits = append(hits, r.makefile(text)...)
+		case isShell && strings.Contains(shellVar, " "):
+			hits = append(hits, r.line(shellVar)...)
+		case w.Text == "-" && strings.HasPrefix(before, "-") && strings.HasSuffix(before, "f"), w.Text == "-f-", w.Text == "--file=-":
+			hits = append(hits, r.makefile(c.Stdin.Text)...)
+		}
+	}
+	for _, f := range c.Files {
+		hits = append(hits, r.makefile(f.Text)...)
+	}
+	return hits
+}
+
+// makefile classifies the recipe lines of a makefile, its plain variables put
+// in place.
+func (r *reading) makefile(text string) []Hit {
+	var hits []Hit
+	vars := []string{"$(MAKE)", "make", "$$", "$"}
+	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+		recipe, tab := strings.CutPrefix(line, "\t")
+		if name, value, ok := strings.Cut(line, "="); ok && !tab && !strings.Contains(name, "$") {
+			name = strings.TrimRight(name, ":?+ ")
+			if plainWord(name) {
+				value = strings.TrimSpace(value)
+				vars = append(vars, "$("+name+")", value, "${"+name+"}", value)
+				continue
+			}
+		}
+		if _, after, ok := strings.Cut(line, ";"); ok && !tab && strings.Contains(line[:len(line)-len(after)], ":") {
+			recipe, tab = after, true
+		}
+		if recipe = strings.TrimLeft(recipe, "@-+ "); tab && recipe != "" {
+			hits = append(hits, r.line(strings.NewReplacer(vars...).Replace(recipe))...)
+		}
+	}
+	return hits
+}
+
+// recipes classifies the command lines of a Dockerfile, compose file or task
+// file that the line wrote or gives on standard input. Only what reaches
+// outside counts: the rest is the build's own business.
+func (r *reading) recipes(c *shell.Command) []Hit {
+	texts := make([]string, 0, len(c.Files)+1)
+	for _, f := range c.Files {
+		texts = append(texts, f.Text)
+	}
+	if c.Stdin.Known && (c.Argv[len(c.Argv)-1].Text == "-" || afterWord(c.Argv, "-f") != nil) {
+		texts = append(texts, c.Stdin.Text)
+	}
+	var hits []Hit
+	for _, text := range texts {
+		for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+			for _, h := range r.line(recipeOf(line)) {
+				if h.Tier == External && !h.Mention {
+					hits = append(hits, h)
+				}
+			}
+		}
+	}
+	return hits
+}
+
+// recipeOf is the command in a line of a Dockerfile, a compose file or a task
+// file; "" when it holds none.
+func recipeOf(line string) string {
+	s := strings.TrimLeft(line, " \t-")
+	for _, p := range []string{"RUN ", "CMD ", "ENTRYPOINT ", "command:", "cmd:", "sh:", "entrypoint:", "cmds:", "run:"} {
+		if rest, ok := strings.CutPrefix(s, p); ok {
+			rest = strings.TrimSpace(rest)
+			if strings.HasPrefix(rest, "[") && strings.HasSuffix(rest, "]") {
+				if strings.Contains(rest, `", "`) || strings.Contains(rest, `","`) {
+					rest = strings.NewReplacer(`","`, " ", `", "`, " ").Replace(rest)
+				}
+				rest = strings.Trim(rest, `[]"'`)
+			}
+			return strings.TrimLeft(strings.Trim(rest, `"'`), "@|>- ")
+		}
+	}
+	if strings.HasPrefix(strings.TrimLeft(line, " \t"), "- ") || strings.HasPrefix(line, "    ") {
+		if i := strings.IndexByte(s, ':'); i < 0 || i > strings.IndexByte(s+" ", ' ') {
+			return strings.Trim(s, `"'`)
+		}
+	}
+	return ""
+}
