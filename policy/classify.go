@@ -28,14 +28,19 @@ func (s *Set) Classify(c Call) (res Result) {
 
 // ClassifyCommand says how far a shell command line reaches. The second
 // argument is the directory it would run in, "" when that is not known; nothing
-// is read from it yet, and a relative path is judged by its name.
-func (s *Set) ClassifyCommand(command, _ string) (res Result) {
+// is read from it, and a relative path is judged by its name.
+func (s *Set) ClassifyCommand(command, cwd string) Result {
+	return s.classifyLine(command, Call{Cwd: cwd})
+}
+
+// classifyLine classifies the command line of a call.
+func (s *Set) classifyLine(command string, c Call) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {
 			res = s.failed(command, p)
 		}
 	}()
-	return finish(s.newReading().line(command), Mentioned)
+	return finish(s.readingOf(c).line(command), Mentioned)
 }
 
 // failed is the answer when the classifier itself is at fault: the higher
@@ -48,14 +53,14 @@ func (s *Set) failed(text string, cause any) Result {
 func (s *Set) unreadable(c Call) Result {
 	var words []string
 	if json.Unmarshal(c.Input, &words) == nil && s.isShellTool(c.Tool) {
-		return s.ClassifyCommand(quoteWords(words), c.Cwd)
+		return s.classifyLine(quoteWords(words), c)
 	}
 	var text string
 	if json.Unmarshal(c.Input, &text) != nil {
 		text = string(c.Input)
 	}
 	if s.isShellTool(c.Tool) {
-		return s.ClassifyCommand(text, c.Cwd)
+		return s.classifyLine(text, c)
 	}
 	hits := s.mentions(text)
 	if t := s.table(); !t.localTools[toolKey(c.Tool)] && !t.netTools[toolKey(c.Tool)] && !t.wordTools[toolKey(c.Tool)] {
@@ -91,7 +96,7 @@ func (s *Set) call(c Call, in map[string]any) Result {
 	switch {
 	case c.Tool == "" || t.shellTools[key]:
 		if cmd, ok := commandField(in); ok {
-			return s.shellCall(cmd, in, c.Cwd)
+			return s.shellCall(cmd, in, c)
 		}
 		return finish(s.wordsOf(in), Mentioned)
 	case isFileTool(key):
@@ -109,16 +114,16 @@ func (s *Set) call(c Call, in map[string]any) Result {
 
 // shellCall classifies the command line of a shell tool. Some tools name the
 // language of their code.
-func (s *Set) shellCall(cmd string, in map[string]any, cwd string) Result {
+func (s *Set) shellCall(cmd string, in map[string]any, c Call) Result {
 	lang, _ := in["language"].(string)
 	if l := languageOf(lang); l != "" && l != "shell" || lang == "javascript" || lang == "typescript" {
 		if l == "" {
 			l = "javascript"
 		}
-		r := s.newReading()
+		r := s.readingOf(c)
 		return finish(append(r.program(l, cmd), s.mentions(cmd)...), Mentioned)
 	}
-	res := s.ClassifyCommand(cmd, cwd)
+	res := s.classifyLine(cmd, c)
 	if res.Verdict == VerdictLocal {
 		if extra := s.wordsOf(without(in, cmd)); len(extra) > 0 {
 			return finish(append(res.Hits, extra...), Mentioned)
@@ -231,7 +236,7 @@ func (s *Set) unknownCall(c Call, in map[string]any) Result {
 	words := nameWords(c.Tool)
 	if t.mcp.runs(words) {
 		if cmd, ok := commandField(in); ok {
-			return s.shellCall(cmd, in, c.Cwd)
+			return s.shellCall(cmd, in, c)
 		}
 	}
 	hits := s.wordsOf(in)

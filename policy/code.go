@@ -17,10 +17,13 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	if len(in.module) > 0 {
 		return r.module(c, in.module)
 	}
-	if in.script != "" && r.set.programs[baseOf(in.script)] != nil {
-		return r.script(c, in.script)
-	}
 	var hits []Hit
+	if text, file, ok := r.programOf(lang, in, c); ok {
+		hits = r.programFile(lang, text, file)
+	}
+	if in.script != "" && r.set.programs[baseOf(in.script)] != nil {
+		return append(hits, r.script(c, in.script)...)
+	}
 	for _, f := range c.Files {
 		in.code = append(in.code, f.Text)
 	}

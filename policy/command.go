@@ -29,6 +29,7 @@ type reading struct {
 	noText  bool // leave out the pass over what is data
 	words   int  // bytes of data that may still be looked through
 	last    string
+	tree    *worktree // nil: no file can be read
 }
 
 func (s *Set) newReading() *reading {
@@ -42,20 +43,18 @@ func (r *reading) line(text string) []Hit {
 	}
 	r.depth++
 	defer func() { r.depth-- }()
-	l := shell.Read(text, shell.Options{})
+	var o shell.Options
+	if r.tree != nil {
+		o.ReadFile = r.readScript
+	}
+	l := shell.Read(text, o)
 	for _, why := range l.Opaque {
 		if r.unread == nil {
 			r.unread = map[string]bool{}
 		}
 		r.unread[why] = true
 	}
-	var hits []Hit
-	for i := range l.Commands {
-		hits = append(hits, r.command(&l.Commands[i])...)
-		if len(hits) > maxHits {
-			break
-		}
-	}
+	hits := r.commands(&l)
 	if r.noText {
 		return hits
 	}
@@ -80,7 +79,7 @@ func (r *reading) command(c *shell.Command) []Hit {
 		r.nodes = nil
 		defer func() { r.nodes = append(saved, r.nodes...) }()
 	}
-	hits := r.judge(c)
+	hits := r.judged(c)
 	if r.trace {
 		children, r.nodes = r.nodes, nil
 	}
@@ -115,11 +114,18 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	case c.Opaque != "" && !r.unread[c.Opaque]:
 		add(r.opaquePayload(c)...)
 	}
+	inside, seen := r.follow(prog, c)
+	add(inside...)
+	var said []Hit
 	if t := r.tool(prog); t != nil {
-		add(r.toolCall(t, c)...)
+		said = r.toolCall(t, c)
 	} else if !unknownProgramWord(c.Argv[0]) {
-		add(r.unknownProgram(prog, c)...)
+		said = r.unknownProgram(prog, c)
 	}
+	if seen {
+		said = seenThrough(said)
+	}
+	add(said...)
 	add(r.code(prog, c)...)
 	add(r.sources(prog, c)...)
 	add(r.editor(prog, c)...)

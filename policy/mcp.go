@@ -160,7 +160,7 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 	}
 	if t.runs(append(words, nameWords(server)...)) || t.runs(nameWords(name)) {
 		if cmd, ok := commandField(in); ok && (known == nil || known.tier != External) {
-			return s.shellCall(cmd, in, c.Cwd)
+			return s.shellCall(cmd, in, c)
 		}
 	}
 	hit := t.judge(known, words)

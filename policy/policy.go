@@ -113,6 +113,12 @@ type Call struct {
 	Tool  string          // "Bash", "Write", "mcp__slack__post_message", ...
 	Input json.RawMessage // the tool's input object
 	Cwd   string          // directory it would run in; "" when not known
+
+	// ReadFile gives the text of a file that the call would run or be governed
+	// by: a script, a Makefile, a package.json. The name is joined to Cwd when
+	// that is known. Nil, or false, means that it cannot be read, and then the
+	// call is judged by the file's name.
+	ReadFile func(name string) (text string, ok bool)
 }
 
 // Hit is what one rule says about one simple command, tool call or span of text.
@@ -124,6 +130,8 @@ type Hit struct {
 	Net     bool   `json:"net,omitempty"`     // reads the network
 	Mention bool   `json:"mention,omitempty"` // only words: nothing runs
 	Opaque  bool   `json:"opaque,omitempty"`  // cannot be seen through (decoded payload, curl|sh, unknown script)
+	File    string `json:"file,omitempty"`    // the file in which it stands, as ReadFile was asked for it; "" = the call itself
+	Line    int    `json:"line,omitempty"`    // its line in File; 0 = not known
 }
 
 // Result is the classification of one call.

@@ -284,9 +284,11 @@ func (w *walker) attribute(name, flags string) {
 func (w *walker) emit(c Command) { w.r.add(w.complete(c)) }
 
 // ran keeps a command that stands for what its script runs.
-func (w *walker) ran(c Command) {
+func (w *walker) ran(c Command, file string) {
 	if len(w.r.line.Ran) < maxWritten {
-		w.r.line.Ran = append(w.r.line.Ran, w.complete(c))
+		c = w.complete(c)
+		c.Scripts = append(slices.Clone(c.Scripts), file)
+		w.r.line.Ran = append(w.r.line.Ran, c)
 	}
 }
 

@@ -242,7 +242,7 @@ func TestScripts(t *testing.T) {
 	for _, c := range l.Ran {
 		got = append(got, "ran "+strings.Join(c.Scripts, ">")+": "+render(c))
 	}
-	want := []string{"a.sh: cd sub", "a.sh>sub/b.sh: git push", "ran : sh a.sh", "ran a.sh: ./b.sh", "ran a.sh>sub/b.sh: bash ../a.sh", "ran : sh c.sh", "ran c.sh: sh c.sh"}
+	want := []string{"a.sh: cd sub", "a.sh>sub/b.sh: git push", "ran a.sh: sh a.sh", "ran a.sh>sub/b.sh: ./b.sh", "ran a.sh>sub/b.sh>a.sh: bash ../a.sh", "ran c.sh: sh c.sh", "ran c.sh>c.sh: sh c.sh"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

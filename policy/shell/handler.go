@@ -290,6 +290,9 @@ flags:
 		case strings.HasPrefix(word, "--"):
 		case len(word) > 1 && (word[0] == '-' || word[0] == '+'):
 			code = code || word[0] == '-' && strings.Contains(word, "c")
+			if word[0] == '-' && strings.Contains(word, "n") && !code {
+				return output{}, false // a syntax check runs nothing
+			}
 			if strings.ContainsAny(word[len(word)-1:], "oO") {
 				i++
 			}

@@ -165,6 +165,9 @@ func (w *walker) lookup(name string, index syntax.ArithmExpr) (Word, bool) {
 	}
 	v, ok := w.st.vars[name]
 	if !ok {
+		if name == "BASH_SOURCE" && len(w.f.scripts) > 0 {
+			return Word{Text: w.f.scripts[len(w.f.scripts)-1]}, true
+		}
 		if name == "IFS" {
 			return Word{Text: " \t\n"}, true
 		}

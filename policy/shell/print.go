@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -29,6 +30,8 @@ func (w *walker) printed(c Command, in input) output {
 		}
 	case "tee":
 		return fromInput(in)
+	case "dirname", "pwd":
+		return w.place(args)
 	case "base64", "gbase64":
 		if hasFlagWord(c.Argv, "-d -D --decode -di -id") {
 			return decode(w.stream(args, in), "base64")
@@ -49,6 +52,24 @@ func (w *walker) printed(c Command, in input) output {
 		return translated(args, fromInput(in))
 	}
 	return output{}
+}
+
+// place is what dirname and pwd print within a file that was read, by which it
+// finds the others beside it.
+func (w *walker) place(args []Word) output {
+	if len(w.f.scripts) == 0 {
+		return output{}
+	}
+	for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
+		args = args[1:]
+	}
+	dir := w.st.dir
+	if len(args) > 0 {
+		if dir = path.Dir(args[0].Text); args[0].Dynamic {
+			return output{}
+		}
+	}
+	return output{Word: Word{Text: orText(dir, ".") + "\n"}, known: true}
 }
 
 func fromInput(in input) output {

@@ -157,7 +157,7 @@ func (w *walker) payloadOf(c Command, code Word, label string, st *state, in inp
 	inner := *w
 	for _, s := range from {
 		if s.file != "" {
-			w.ran(c)
+			w.ran(c, s.file)
 			inner.f.scripts = append(slices.Clone(w.f.scripts), s.file)
 		}
 	}

@@ -117,7 +117,7 @@ type Line struct {
 	Commands []Command
 	Texts    []Text    // data spans, for the mention pass; words of commands are not repeated here
 	Opaque   []string  // why part of the line could not be read ("syntax error at 1:5: ...", "nested too deep", ...)
-	Ran      []Command // commands whose script Options.ReadFile gave: they stand for what it runs, which is in Commands
+	Ran      []Command // commands whose script, the last of their Scripts, Options.ReadFile gave: what it runs is in Commands
 	Written  []Write   // what the line puts into files, in order
 }
 

@@ -1,0 +1,426 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// The bounds of following what a call runs into the files of the work tree.
+const (
+	maxFile      = 256 << 10 // bytes of one file
+	maxFiles     = 32        // files read for one call
+	maxFollow    = 4         // files that run files
+	maxRecipes   = 500       // lines of recipes and scripts classified for one call
+	maxAncestors = 12        // folders above a place in which .git is looked for
+)
+
+// worktree is what can be read of the files that a call runs, and what has
+// been read. A nil one can read nothing.
+type worktree struct {
+	open    func(string) (string, bool)
+	cwd     string
+	texts   map[string]string
+	missing map[string]bool
+	recipes int
+
+	dir    string   // where the line that is being read stands, as seen from cwd
+	stack  []string // the files, and targets in them, that are being followed
+	hidden int      // commands seen so far that cannot be seen through
+}
+
+// readingOf begins the classification of a call.
+func (s *Set) readingOf(c Call) *reading {
+	r := s.newReading()
+	if c.ReadFile != nil {
+		r.tree = &worktree{open: c.ReadFile, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes}
+	}
+	return r
+}
+
+// path is the name under which a file is asked for; "" when the place it is
+// named from is not known.
+func (t *worktree) path(name string) string {
+	name = joinDir(t.dir, name)
+	if name == "" || name[0] == '~' || strings.ContainsAny(name, "$`\x00") {
+		return ""
+	}
+	return path.Clean(joinDir(t.cwd, name))
+}
+
+func joinDir(dir, name string) string {
+	if dir == "" || name == "" || name[0] == '/' || name[0] == '~' || name[0] == '$' {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// read gives the text of a file and the name it was asked for by.
+func (t *worktree) read(name string) (text, file string, ok bool) {
+	file = t.path(name)
+	if file == "" || t.missing[file] {
+		return "", file, false
+	}
+	if text, ok = t.texts[file]; ok {
+		return text, file, true
+	}
+	if len(t.texts) < maxFiles && len(t.missing) < 4*maxFiles {
+		text, ok = t.open(file)
+	}
+	if !ok || len(text) > maxFile || strings.IndexByte(text[:min(len(text), 1<<10)], 0) >= 0 {
+		t.missing[file] = true
+		return "", file, false
+	}
+	t.texts[file] = text
+	return text, file, true
+}
+
+// file is the text of a file that a command names or implies: one that the
+// line itself wrote, or one of the work tree.
+func (r *reading) file(c *shell.Command, name string) (text, file string, ok bool) {
+	for _, f := range c.Files {
+		if path.Clean(f.Name) == path.Clean(name) {
+			return f.Text, f.Name, true
+		}
+	}
+	if r.tree == nil || c.Remote != "" {
+		return "", "", false
+	}
+	return r.tree.read(name)
+}
+
+// readScript is shell.Options.ReadFile. A file that is being followed already has
+// nothing to add.
+func (r *reading) readScript(name string) (string, bool) {
+	t := r.tree
+	if slices.Contains(t.stack, t.path(name)) {
+		return "", true
+	}
+	if len(t.stack) >= maxFollow {
+		return "", false
+	}
+	text, _, ok := t.read(name)
+	return text, ok
+}
+
+// commands classifies the commands of a line, and what stands for the scripts
+// that were read with it.
+func (r *reading) commands(l *shell.Line) []Hit {
+	var hits []Hit
+	unclear := map[string]bool{} // files of which not everything can be seen through
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		before := r.blind()
+		if len(c.Scripts) == 0 {
+			hits = append(hits, r.command(c)...)
+		} else {
+			hits = append(hits, r.inScript(c)...)
+		}
+		for _, f := range c.Scripts {
+			unclear[f] = unclear[f] || r.blind() > before
+		}
+		if len(hits) > maxHits {
+			break
+		}
+	}
+	for i := range l.Ran {
+		c := &l.Ran[i]
+		before := r.blind()
+		said := r.command(c)
+		r.tree.hidden = before // what hides behind it has been counted
+		if !unclear[c.Scripts[len(c.Scripts)-1]] && len(l.Opaque) == 0 {
+			said = seenThrough(said)
+		}
+		hits = append(hits, said...)
+	}
+	return hits
+}
+
+// inScript classifies a command that stands in a file.
+func (r *reading) inScript(c *shell.Command) []Hit {
+	stack := r.tree.stack
+	defer func() { r.tree.stack = stack }()
+	for _, name := range c.Scripts {
+		r.tree.stack = append(slices.Clip(r.tree.stack), r.tree.path(name))
+	}
+	text, file, _ := r.tree.read(c.Scripts[len(c.Scripts)-1])
+	return r.placed(r.command(c), file, text, 0)
+}
+
+// judged judges a command in its own directory, and notes whether it can be
+// seen through.
+func (r *reading) judged(c *shell.Command) []Hit {
+	if r.tree == nil {
+		return r.judge(c)
+	}
+	defer r.enter(c)()
+	hits := r.judge(c)
+	if c.Mode != shell.Defined && r.isHidden(c, hits) {
+		r.tree.hidden++
+	}
+	return hits
+}
+
+// blind is how many commands could not be seen through so far.
+func (r *reading) blind() int {
+	if r.tree == nil {
+		return 0
+	}
+	return r.tree.hidden
+}
+
+// hide notes that something that runs cannot be seen through.
+func (r *reading) hide() {
+	if r.tree != nil {
+		r.tree.hidden++
+	}
+}
+
+// enter goes to the directory of a command, for what the command runs.
+func (r *reading) enter(c *shell.Command) (leave func()) {
+	if r.tree == nil || c.Dir == "" {
+		return func() {}
+	}
+	return r.in(c.Dir)
+}
+
+func (r *reading) in(dir string) (leave func()) {
+	if r.tree == nil {
+		return func() {}
+	}
+	before := r.tree.dir
+	r.tree.dir = joinDir(before, dir)
+	return func() { r.tree.dir = before }
+}
+
+// following runs follow for a file, or a target in one, unless it is being
+// followed already. It reports whether everything in it could be seen through.
+func (r *reading) following(key string, follow func() []Hit) (hits []Hit, seen bool) {
+	t := r.tree
+	if t == nil { // the line wrote the file: nothing else can be read
+		return follow(), false
+	}
+	if slices.Contains(t.stack, key) {
+		return nil, true
+	}
+	if len(t.stack) >= maxFollow {
+		t.hidden++
+		return nil, false
+	}
+	stack, before := t.stack, t.hidden
+	t.stack = append(slices.Clip(t.stack), key)
+	hits = follow()
+	t.stack = stack
+	return hits, t.hidden == before
+}
+
+// recipe classifies one line of a file that is being followed.
+func (r *reading) recipe(text, file string, line int) []Hit {
+	if r.tree != nil {
+		if r.tree.recipes--; r.tree.recipes < 0 {
+			r.tree.hidden++
+			return nil
+		}
+		r.left++
+	}
+	return r.placed(r.line(text), file, "", line)
+}
+
+// placed says of the hits where they stand. Words in a file are no words of
+// the call, and what is only not known there is no reason to hold it.
+func (r *reading) placed(hits []Hit, file, text string, line int) []Hit {
+	out := hits[:0]
+	for _, h := range hits {
+		if h.Mention {
+			continue
+		}
+		if h.File == "" {
+			h = h.at(file, text, line, r.shown(file))
+		}
+		if h.Opaque && h.Tier == External && r.onlyUnknown(h) {
+			h.Tier = Local
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func (h Hit) at(file, text string, line int, shown string) Hit {
+	if line == 0 {
+		line = lineIn(text, h.Text)
+	}
+	h.File, h.Line = file, line
+	where := fmt.Sprintf("in %s", shown)
+	if line > 0 {
+		where += fmt.Sprintf(", line %d", line)
+	}
+	h.Why = fmt.Sprintf("%s (%s).", strings.TrimSuffix(h.Why, "."), where)
+	return h
+}
+
+// shown is a file's name for people, hostile as it is.
+func (r *reading) shown(file string) string {
+	if r.tree != nil && r.tree.cwd != "" {
+		file = strings.TrimPrefix(file, strings.TrimSuffix(r.tree.cwd, "/")+"/")
+	}
+	for _, c := range file {
+		if c < ' ' || c > '~' || c == '"' {
+			return fmt.Sprintf("%q", file)
+		}
+	}
+	return file
+}
+
+// lineIn finds the line on which a command stands in a file: as it is, or the
+// first line with all its words.
+func lineIn(text, command string) int {
+	first, _, _ := strings.Cut(command, "\n")
+	if i := strings.Index(text, first); i >= 0 && first != "" {
+		return strings.Count(text[:i], "\n") + 1
+	}
+	words := strings.FieldsFunc(first, func(c rune) bool { return strings.ContainsRune(" \t\"'", c) })
+	if len(words) == 0 {
+		return 0
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if !slices.ContainsFunc(words[:min(len(words), 3)], func(w string) bool { return !strings.Contains(line, w) }) {
+			return n
+		}
+	}
+	return 0
+}
+
+// onlyUnknown: the hit says that something is not known, and nothing in it
+// speaks of the network or of an outward deed.
+func (r *reading) onlyUnknown(h Hit) bool {
+	switch h.Rule {
+	case "dynamic-program", "opaque-payload", "opaque-depth":
+	default:
+		return false
+	}
+	if strings.Contains(h.Text, "://") {
+		return false
+	}
+	for _, w := range strings.FieldsFunc(h.Text, func(c rune) bool { return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_') }) {
+		switch w {
+		case "curl", "wget", "base64", "nc", "ncat", "socat", "ssh", "xxd", "openssl", "gpg":
+			return false
+		}
+		if r.set.table().verbs[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// seenThrough drops what was said of a name alone, once all that stands
+// behind the name has been looked at.
+func seenThrough(hits []Hit) []Hit {
+	return slices.DeleteFunc(hits, func(h Hit) bool { return h.Opaque && h.File == "" })
+}
+
+// clearTools are programs whose rules know all that they do; of other known
+// programs only some deeds are known, and they may run what the project says.
+const clearTools = " git gh glab curl wget http rsync scp sftp aws gcloud gsutil az kubectl helm terraform tofu docker podman pip pip3 apt apt-get brew zip "
+
+// isHidden: what the command runs cannot be seen through.
+func (r *reading) isHidden(c *shell.Command, hits []Hit) bool {
+	prog := c.Program()
+	for _, h := range hits {
+		if h.Opaque {
+			return true
+		}
+	}
+	switch {
+	case c.Opaque != "" || unknownWord(c.Argv[0]):
+		return true
+	case followable(prog):
+		return false // it has been counted where it was followed
+	case languageOf(prog) != "" && languageOf(prog) != "awk" || prog == "java":
+		return true
+	case r.set.table().harmless[prog]:
+		return false
+	case strings.Contains(clearTools, " "+prog+" "):
+		return len(c.Argv) > 1 && unknownWord(c.Argv[1])
+	}
+	switch prog {
+	case "break", "continue", "getopts", "exec", "eval", "builtin", "pushd", "popd", "shopt", "complete", "caller", "logout", "sudo":
+		return false
+	}
+	return true
+}
+
+// followable: the program runs targets or scripts that a file of the project
+// defines.
+func followable(prog string) bool {
+	switch prog {
+	case "make", "gmake", "npm", "pnpm", "yarn", "bun", "deno", "just", "task", "go-task", "composer", "rake", "run-s", "run-p", "npm-run-all":
+		return true
+	}
+	return false
+}
+
+// follow classifies what a command runs out of the files of the project: the
+// recipes of a target, the scripts of a package, a hook. seen is true when all
+// of it was found and nothing in it is unclear.
+func (r *reading) follow(prog string, c *shell.Command) (hits []Hit, seen bool) {
+	if r.tree == nil && len(c.Files) == 0 || c.Remote != "" {
+		return nil, false
+	}
+	before := r.blind()
+	switch prog {
+	case "make", "gmake":
+		hits, seen = r.makeTargets(c)
+	case "npm", "pnpm", "yarn", "bun", "deno", "composer", "run-s", "run-p", "npm-run-all":
+		hits, seen = r.packageScripts(prog, c)
+	case "git":
+		return r.gitFiles(c), false
+	default:
+		return r.ownProgram(c), false
+	}
+	if !seen && r.blind() == before {
+		r.hide()
+	}
+	return hits, seen
+}
+
+// ownProgram classifies a program of the project that is written in another
+// language than the shell's, ./x with #!/usr/bin/env python3.
+func (r *reading) ownProgram(c *shell.Command) []Hit {
+	name := c.Argv[0].Text
+	if !strings.Contains(name, "/") || c.Argv[0].Dynamic {
+		return nil
+	}
+	text, file, ok := r.file(c, name)
+	if !ok || !strings.HasPrefix(text, "#!") {
+		return nil
+	}
+	return r.programFile(languageOfFile("", text), text, file)
+}
+
+// programFile classifies a file that an interpreter runs.
+func (r *reading) programFile(lang, text, file string) []Hit {
+	if lang == "" || lang == "shell" || lang == "awk" {
+		return nil
+	}
+	hits, _ := r.following(file, func() []Hit { return r.placed(r.program(lang, text), file, text, 0) })
+	return hits
+}
+
+// programOf is the program text of the work tree that an interpreter is given,
+// by name or on standard input.
+func (r *reading) programOf(lang string, in inline, c *shell.Command) (text, file string, ok bool) {
+	name := in.script
+	if name == "" && c.Stdin.Kind == shell.InputFile && !c.Stdin.Known && len(in.code) == 0 {
+		name = c.Stdin.From
+	}
+	if r.tree == nil || name == "" || len(c.Files) > 0 || lang == "shell" || c.Remote != "" {
+		return "", "", false
+	}
+	return r.tree.read(name)
+}

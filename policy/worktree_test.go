@@ -1,0 +1,265 @@
+package policy
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+	"testing"
+)
+
+// inTree classifies a command with the files of an in-memory work tree.
+func inTree(tb testing.TB, files map[string]string, command string) Result {
+	tb.Helper()
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return builtin(tb).Classify(Call{Tool: "Bash", Input: input, Cwd: "/w", ReadFile: func(name string) (string, bool) {
+		if !path.IsAbs(name) {
+			tb.Errorf("asked for %q", name)
+		}
+		text, ok := files[strings.TrimPrefix(name, "/w/")]
+		return text, ok
+	}})
+}
+
+// tree is the work tree of most of the tests here.
+var tree = map[string]string{
+	"ship.sh":      "#!/bin/bash\nset -e\nmake -s build\ngit push origin main\n",
+	"harmless.sh":  "#!/bin/sh\necho one # then git push\nmkdir -p out\n",
+	"deploy.sh":    "#!/bin/sh\nset -eu\nmkdir -p out\ncp -r src out\necho deployed\n",
+	"release.sh":   "#!/bin/sh\n./tools/thing --now\n",
+	"publish.sh":   "#!/bin/sh\nsh deploy.sh\n",
+	"outer.sh":     "sh middle.sh\n",
+	"middle.sh":    ". ./ship.sh\n",
+	"self.sh":      "echo x\nsh self.sh\nsh other.sh\n",
+	"other.sh":     "sh self.sh\n",
+	"args.sh":      "git \"$1\" origin\n",
+	"vars.sh":      "REMOTE_CMD='git push'\n",
+	"configure":    "#!/bin/sh\neval \"$ac_cmd\"\n$ac_try\neval \"set x $ac_args\"\n",
+	"here/sub.sh":  "cd \"$(dirname \"$0\")\"\n./next.sh\n",
+	"here/next.sh": "#!/bin/sh\ngit push\n",
+	"push.py":      "import subprocess\nsubprocess.run(['git', 'push', 'origin'])\n",
+	"post.py":      "import requests\n\nrequests.post('https://api.example.com/x', json={})\n",
+	"pure.py":      "import sys\nprint(sys.argv)\n",
+	"deploy.py":    "print('nothing')\n",
+	"x.mjs":        "import { execSync } from 'node:child_process'\nexecSync('npm publish')\n",
+	"x.ts":         "await fetch('https://api.example.com', { method: 'POST', body: '1' })\n",
+	"x.rb":         "system('git push')\n",
+	"x.pl":         "system('git push');\n",
+	"x.php":        "<?php exec('git push');\n",
+	"tool":         "#!/usr/bin/env python3\nimport os\nos.system('gh pr create')\n",
+	"binary":       "\x7fELF\x00git push\n",
+	"huge.sh":      "git push\n" + strings.Repeat("# padding\n", 30000),
+	"Makefile": `REMOTE ?= origin
+PUSH := git push $(REMOTE)
+.PHONY: all build deploy release
+
+all: build upload
+build: main.o
+	@echo building
+	$(CC) -o app main.o
+%.o: %.c
+	$(CC) -c $<
+deploy: build
+	@$(PUSH) \
+	  main
+upload:
+	rsync -a out/ host:/srv
+release:
+	@mkdir -p dist
+	cp app dist
+	$(MAKE) build
+sub:
+	$(MAKE) -C sub
+loop:
+	$(MAKE) loop
+guess:
+	$(DO_IT)
+promote:
+	$(DO_IT)
+`,
+	"sub/Makefile": "go:\n\tcd .. && sh ship.sh\n",
+	"two.mk":       "include more.mk\nfirst: pub\n",
+	"more.mk":      "pub:\n\tnpm publish\n",
+	"shell.mk":     "X := $(shell git push)\nall:\n\ttrue\n",
+	"if.mk":        "ifdef CI\nP = git push\nelse\nP = true\nendif\ndeploy:\n\t$(P)\n",
+	"define.mk":    "define ship\ngit push $(1)\nendef\nall:\n\t$(call ship,origin)\n",
+	"package.json": `{
+  "name": "root",
+  "workspaces": ["packages/*"],
+  "scripts": {
+    "build": "tsc && npm run copy",
+    "copy": "cp a b",
+    "ship": "npm run build && git push",
+    "deploy": "mkdir -p out && cp -r src out",
+    "release": "node tools/release.js",
+    "prepublishOnly": "git push --tags",
+    "prestart": "git push",
+    "start": "vite",
+    "test": "vitest",
+    "posttest": "curl -X POST https://ci.example.com/done",
+    "postversion": "git push && git push --tags",
+    "git": "git",
+    "again": "npm run again",
+    "ship:a": "gh pr create",
+    "ship:b": "true"
+  }
+}
+`,
+	"packages/web/package.json": `{"name": "@me/web", "scripts": {"up": "wrangler deploy", "safe": "tsc", "postinstall": "npm publish"}}`,
+	"deno.json":                 `{"tasks": {"ship": "git push", "fine": "deno fmt"}}`,
+	"composer.json":             `{"scripts": {"ship": ["@build", "git push"], "build": "echo x", "fine": "@build", "post-install-cmd": "gh release create v1"}}`,
+	".git/config":               "[core]\n\tbare = false\n[alias]\n\tup = \"!git push origin\"\n\tst = status\n\tyo = push\n",
+	".git/hooks/post-commit":    "#!/bin/sh\ngit push\n",
+	".husky/pre-rebase":         "npx vitest\n",
+}
+
+func TestWorkTree(t *testing.T) {
+	tests := []struct {
+		line string
+		want Verdict
+		at   string // file:line of the gravest hit
+	}{
+		{"sh ship.sh", VerdictExternal, "/w/ship.sh:4"},
+		{"./ship.sh", VerdictExternal, "/w/ship.sh:4"},
+		{". ./ship.sh", VerdictExternal, "/w/ship.sh:4"},
+		{"bash < ship.sh", VerdictExternal, "/w/ship.sh:4"},
+		{"cat ship.sh | bash", VerdictExternal, "/w/ship.sh:4"},
+		{"sudo -n timeout 5 bash -x ship.sh", VerdictExternal, "/w/ship.sh:4"},
+		{"cd sub && ../ship.sh", VerdictExternal, "/w/ship.sh:4"},
+		{"sh -n ship.sh", VerdictLocal, ""},
+		{"cat ship.sh", VerdictLocal, ""},
+		{"sh harmless.sh", VerdictLocal, ""},
+		{"sh outer.sh", VerdictExternal, "/w/ship.sh:4"},
+		{"sh self.sh", VerdictLocal, ""},
+		{"sh args.sh push", VerdictExternal, "/w/args.sh:1"},
+		{"sh args.sh fetch", VerdictLocal, ""},
+		{". ./vars.sh; $REMOTE_CMD", VerdictExternal, ""},
+		{"./configure", VerdictLocal, ""},
+		{"sh here/sub.sh", VerdictExternal, "/w/here/next.sh:2"},
+
+		// A name alone holds only what cannot be seen through.
+		{"./deploy.sh", VerdictLocal, ""},
+		{"bash deploy.sh prod", VerdictLocal, ""},
+		{"sh publish.sh", VerdictLocal, ""},
+		{"./release.sh", VerdictExternal, ""},
+		{"./promote.sh", VerdictExternal, ""},
+		{"sh huge.sh", VerdictLocal, ""},
+		{"./binary", VerdictLocal, ""},
+
+		{"python3 push.py", VerdictExternal, "/w/push.py:2"},
+		{"python3 post.py", VerdictExternal, "/w/post.py:3"},
+		{"python3 < push.py", VerdictExternal, "/w/push.py:2"},
+		{"python3 pure.py", VerdictLocal, ""},
+		{"python3 deploy.py", VerdictExternal, ""},
+		{"node x.mjs", VerdictExternal, "/w/x.mjs:2"},
+		{"deno run -A x.ts", VerdictExternal, "/w/x.ts:1"},
+		{"npx tsx x.ts", VerdictExternal, "/w/x.ts:1"},
+		{"ts-node x.ts", VerdictExternal, "/w/x.ts:1"},
+		{"bun x.ts", VerdictExternal, "/w/x.ts:1"},
+		{"ruby x.rb", VerdictExternal, "/w/x.rb:1"},
+		{"perl x.pl", VerdictExternal, "/w/x.pl:1"},
+		{"php x.php", VerdictExternal, "/w/x.php:1"},
+		{"./tool", VerdictExternal, "/w/tool:3"},
+
+		{"make", VerdictExternal, "/w/Makefile:15"},
+		{"make all", VerdictExternal, "/w/Makefile:15"},
+		{"make build", VerdictLocal, ""},
+		{"make deploy", VerdictExternal, "/w/Makefile:12"},
+		{"make -n deploy", VerdictLocal, ""},
+		{"make deploy PUSH=true", VerdictLocal, ""},
+		{"make build PUSH=true", VerdictLocal, ""},
+		{"make release", VerdictLocal, ""},
+		{"make sub", VerdictExternal, "/w/ship.sh:4"},
+		{"make -C sub", VerdictExternal, "/w/ship.sh:4"},
+		{"make -C nowhere deploy", VerdictExternal, ""},
+		{"make -C nowhere build", VerdictLocal, ""},
+		{"make loop", VerdictLocal, ""},
+		{"make guess", VerdictLocal, ""},
+		{"make promote", VerdictExternal, ""},
+		{"make -f two.mk", VerdictExternal, "/w/more.mk:2"},
+		{"make -f shell.mk", VerdictExternal, "/w/shell.mk:1"},
+		{"make -f if.mk deploy", VerdictExternal, "/w/if.mk:7"},
+		{"make -f define.mk", VerdictExternal, "/w/define.mk:5"},
+
+		{"npm run build", VerdictLocal, ""},
+		{"npm run ship", VerdictExternal, "/w/package.json:7"},
+		{"npm run ship -- --dry-run", VerdictLocal, ""},
+		{"pnpm ship", VerdictExternal, "/w/package.json:7"},
+		{"yarn ship", VerdictExternal, "/w/package.json:7"},
+		{"bun run ship", VerdictExternal, "/w/package.json:7"},
+		{"npm run deploy", VerdictLocal, ""},
+		{"npm run release", VerdictExternal, ""},
+		{"npm run nothing", VerdictLocal, ""},
+		{"npm run deploy:none", VerdictExternal, ""},
+		{"npm start", VerdictExternal, "/w/package.json:11"},
+		{"npm test", VerdictExternal, "/w/package.json:14"},
+		{"npm version patch", VerdictExternal, "/w/package.json:15"},
+		{"npm run git push", VerdictExternal, "/w/package.json:16"},
+		{"npm run git -- status", VerdictLocal, ""},
+		{"npm run again", VerdictLocal, ""},
+		{"npm run up -w @me/web", VerdictExternal, "/w/packages/web/package.json:1"},
+		{"npm run safe --workspace=packages/web", VerdictLocal, ""},
+		{"yarn workspace @me/web up", VerdictExternal, "/w/packages/web/package.json:1"},
+		{"npm --prefix packages/web run up", VerdictExternal, "/w/packages/web/package.json:1"},
+		{"npm --prefix packages/web ci", VerdictExternal, "/w/packages/web/package.json:1"},
+		{"npm --prefix packages/web ci --ignore-scripts", VerdictLocal, ""},
+		{"cd packages/web && pnpm up", VerdictExternal, "/w/packages/web/package.json:1"}, // pnpm's own update runs postinstall
+		{"cd packages/web && yarn run up", VerdictExternal, "/w/packages/web/package.json:1"},
+		{"npx run-s 'ship:*'", VerdictExternal, "/w/package.json:18"},
+		{"deno task ship", VerdictExternal, "/w/deno.json:1"},
+		{"deno task fine", VerdictLocal, ""},
+		{"composer run ship", VerdictExternal, "/w/composer.json:1"},
+		{"composer fine", VerdictLocal, ""},
+		{"composer install", VerdictExternal, "/w/composer.json:1"},
+
+		{"git up", VerdictExternal, "/w/.git/config:4"},
+		{"git yo", VerdictExternal, "/w/.git/config:6"},
+		{"git st", VerdictLocal, ""},
+		{"cd sub && git up", VerdictExternal, "/w/.git/config:4"},
+		{"git commit -m x", VerdictExternal, "/w/.git/hooks/post-commit:2"},
+		{"git -C sub commit -n -m x", VerdictExternal, "/w/.git/hooks/post-commit:2"},
+		{"git rebase main", VerdictShared, ""},
+		{"git status", VerdictLocal, ""},
+
+		// What the line writes itself wins over the file that lies there.
+		{"echo 'git push' > harmless.sh; sh harmless.sh", VerdictExternal, ""},
+		{"printf 'all:\\n\\tgit push\\n' > Makefile && make", VerdictExternal, "Makefile:2"},
+	}
+	for _, tt := range tests {
+		res := inTree(t, tree, tt.line)
+		if res.Verdict != tt.want {
+			t.Errorf("%s: %s, want %s: %+v", tt.line, res.Verdict, tt.want, res.Hits)
+			continue
+		}
+		if tt.at == "" {
+			continue
+		}
+		h := res.Hits[0]
+		if at := h.File + ":" + itoa(h.Line); at != tt.at {
+			t.Errorf("%s: %s at %s, want %s", tt.line, h.Rule, at, tt.at)
+		}
+		if !strings.Contains(h.Why, strings.TrimPrefix(h.File, "/w/")) {
+			t.Errorf("%s: why %q does not name %s", tt.line, h.Why, h.File)
+		}
+	}
+}
+
+func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
+
+// Without files every verdict is the one of names; with them it is lower only
+// for what was read whole.
+func TestReadingNeverWeakens(t *testing.T) {
+	order := map[Verdict]int{VerdictLocal: 0, VerdictMention: 1, VerdictShared: 2, VerdictExternal: 3}
+	s := builtin(t)
+	reads := func(string) (string, bool) { return "#!/bin/sh\n\"$@\"\n./other\n", true }
+	for _, row := range readCorpus(t) {
+		c := row.call()
+		plain := s.Classify(c)
+		c.ReadFile = reads
+		if got := s.Classify(c); order[got.Verdict] < order[plain.Verdict] && plain.Verdict != VerdictMention {
+			t.Errorf("%s: %s, without reading %s", c.Input, got.Verdict, plain.Verdict)
+		}
+	}
+}
