@@ -32,6 +32,7 @@ type Guard struct {
 	Level      policy.Level
 	Base       queue.Action                                      // session, story, attempt: what every action of this attempt shares
 	Place      func(cwd string) Place                            // where the repository of cwd stands
+	ReadFile   func(cwd, name string) (string, bool)             // the text of a file that a call made in cwd would run; may be nil
 	Now        func() time.Time                                  //
 	Decided    func(r Request, res policy.Result, deferred bool) // told of each decision; may be nil
 
@@ -87,6 +88,9 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	g.mu.Unlock()
 
 	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd}
+	if g.ReadFile != nil {
+		call.ReadFile = func(name string) (string, bool) { return g.ReadFile(r.Cwd, name) }
+	}
 	res := g.Classifier.Classify(call)
 	reply := Allow()
 	refused := Defers(g.Level, res)

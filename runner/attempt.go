@@ -99,7 +99,8 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 			Session: a.Session, Story: a.Story, StoryTitle: a.StoryTitle, Attempt: a.ID,
 			Transcript: filepath.Join(a.Dir, transcriptName),
 		},
-		Place: func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
+		Place:    func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
+		ReadFile: func(cwd, name string) (string, bool) { return readFile(r.o, cwd, name) },
 		Decided: func(req firewall.Request, res policy.Result, deferred bool) {
 			r.o.Log.Debug("call decided", "call", req.ToolUseID, "tool", req.Tool, "agent", req.AgentID,
 				"tier", res.Tier.String(), "rules", res.Rules(), "deferred", deferred)

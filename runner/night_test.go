@@ -244,6 +244,74 @@ func TestRefusedPushIsQueuedOnceAndTheStoryGoesOn(t *testing.T) {
 	}
 }
 
+// What a call runs is read before it runs, whoever wrote it.
+func TestAScriptWithAPushIsRefusedWhenItIsRun(t *testing.T) {
+	write := sim.Bash("mkdir -p sub && printf 'touch ran\\ngit push origin main\\n' > go.sh && printf 'all:\\n\\ttouch ran\\n\\tgit push\\n' > Makefile &&"+
+		" printf 'import os\\nopen(\"ran\", \"w\")\\nos.system(\"git push\")\\n' > sub/p.py &&"+
+		` echo '{"scripts":{"go":"touch ran && git push"}}' > package.json`, "")
+	runs := []string{"sh go.sh", "make all", "cd sub && python3 p.py", "npm run go"}
+	steps := []sim.Step{write}
+	for i, line := range runs {
+		step := sim.Bash(line, "")
+		step.ID = fmt.Sprintf("toolu_%d", i)
+		steps = append(steps, step)
+	}
+	n := newNight(t, sim.Any(append(steps, sim.Bash("make -n all; touch after", ""), say("waits"))...), "first")
+	snap := n.run(t.Context())
+	files := []string{"go.sh, line 2", "Makefile, line 3", "sub/p.py, line 3", "package.json, line 1"}
+	for i, line := range runs {
+		found := false
+		for _, x := range snap.Actions {
+			if x.ToolUseID == fmt.Sprintf("toolu_%d", i) && x.Evidence == policy.Blocked {
+				found = x.FoundBy == queue.ByHook && x.Command == line && strings.Contains(x.Why, files[i])
+			}
+		}
+		if !found {
+			t.Errorf("%s is not queued as blocked, with its file: %+v", line, snap.Actions)
+		}
+	}
+	for _, name := range []string{"ran", "sub/ran"} {
+		if _, err := os.Stat(filepath.Join(n.o.Root, name)); err == nil {
+			t.Errorf("%s: a refused call ran", name)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(n.o.Root, "after")); err != nil {
+		t.Error("the harmless call did not run")
+	}
+}
+
+// Only regular files of the work tree are read, and a pipe does not hang.
+func TestReadFile(t *testing.T) {
+	root, other, away := t.TempDir(), t.TempDir(), "/usr/bin/env"
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(root, "a.sh"), "x")
+	write(filepath.Join(other, "b.sh"), "y")
+	write(filepath.Join(root, "big"), strings.Repeat("x", maxScript+1))
+	for _, link := range [][2]string{{"a.sh", "in"}, {away, "out"}, {"/proc/self/environ", "proc"}, {"loop", "loop"}} {
+		if err := os.Symlink(link[0], filepath.Join(root, link[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := exec.Command("mkfifo", filepath.Join(root, "pipe")).Run(); err != nil {
+		t.Log("no pipe:", err)
+	}
+	o := &Options{Root: root}
+	for name, want := range map[string]string{
+		filepath.Join(root, "a.sh"): "x", filepath.Join(root, "in"): "x", filepath.Join(other, "b.sh"): "y",
+		filepath.Join(root, "big"): "", filepath.Join(root, "out"): "", filepath.Join(root, "proc"): "", filepath.Join(root, "loop"): "",
+		filepath.Join(root, "pipe"): "", root: "", "a.sh": "", "/etc/passwd": "", "/proc/self/cmdline": "",
+	} {
+		if got, ok := readFile(o, other, name); got != want || ok != (want != "") {
+			t.Errorf("%s: %.40q %v, want %q", name, got, ok, want)
+		}
+	}
+}
+
 // Unguarded: what ran all the same is on top of the report.
 func TestAPushThatRanUnaskedIsFoundByTheScan(t *testing.T) {
 	n := newNight(t, sim.Script{Schema: 1, Stories: map[string]sim.Part{"*": {

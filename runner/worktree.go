@@ -1,0 +1,77 @@
+package runner
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxScript is the longest file that is read to classify a call.
+const maxScript = 256 << 10
+
+// readFile gives the firewall the text of a file that a call would run: a
+// regular file under the repository, the call's directory or the folder for
+// temporary files. Links that lead out of these are not followed.
+func readFile(o *Options, cwd, name string) (string, bool) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil || !filepath.IsAbs(real) || isSystem(real) {
+		return "", false
+	}
+	for _, dir := range append([]string{o.Root, cwd}, temporary(o)...) {
+		dir, err := filepath.EvalSymlinks(dir)
+		if err != nil || !filepath.IsAbs(dir) {
+			continue
+		}
+		if rel, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(rel) {
+			return readRegular(dir, rel)
+		}
+	}
+	return "", false
+}
+
+// isSystem: a place whose files are not files but doors to the kernel.
+func isSystem(name string) bool {
+	for _, dir := range []string{"/proc/", "/sys/", "/dev/"} {
+		if strings.HasPrefix(name, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// temporary are the folders in which the client's shell makes its scratch
+// files.
+func temporary(o *Options) []string {
+	out := []string{"/tmp"}
+	for _, e := range o.Env {
+		if dir, ok := strings.CutPrefix(e, "TMPDIR="); ok {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// readRegular reads a regular file in a folder. A pipe is opened without
+// waiting for its other end, and then not read.
+func readRegular(dir, name string) (string, bool) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", false
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxScript {
+		return "", false
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxScript+1))
+	if err != nil || len(b) > maxScript {
+		return "", false
+	}
+	return string(b), true
+}
