@@ -30,7 +30,18 @@ func recoverAttempts(ctx context.Context, o *Options) ([]queue.Attempt, error) {
 }
 
 func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
-	// Everything of the attempt bears its id as a mark.
+	session, err := o.Store.Session(ctx, a.Session)
+	if err != nil {
+		return err
+	}
+	// Everything of the attempt bears its id as a mark, where the system lets
+	// others' environments be read, and hangs below its client, where that
+	// still lives.
+	if session.BootID == proc.BootID() {
+		if _, err := proc.EndStale(a.ChildPid, a.ChildStart); err != nil {
+			return err
+		}
+	}
 	if _, err := proc.EndMarked(a.ID); err != nil {
 		return err
 	}
@@ -40,7 +51,7 @@ func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
 			return err
 		}
 	}
-	if err := restoreMarks(ctx, o, a); err != nil {
+	if err := restoreMarks(ctx, o, a, session.StoryFile); err != nil {
 		return err
 	}
 	a.Recovered, a.Ended = true, o.Now().UTC()
@@ -58,12 +69,8 @@ func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
 // restoreMarks puts the done marks back to what they were at the attempt's
 // start. The file as it was is gone with the dead loop, so a file that can no
 // longer be read is left to the error that the next step gives.
-func restoreMarks(ctx context.Context, o *Options, a *queue.Attempt) error {
-	s, err := o.Store.Session(ctx, a.Session)
-	if err != nil {
-		return err
-	}
-	f, err := stories.Read(s.StoryFile)
+func restoreMarks(ctx context.Context, o *Options, a *queue.Attempt, storyFile string) error {
+	f, err := stories.Read(storyFile)
 	if err != nil {
 		return addFinding(ctx, o, a, "claim", fmt.Sprintf("the done marks could not be compared: %v", err))
 	}

@@ -124,6 +124,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if err := proc.Subreaper(); err != nil {
 		return queue.Session{}, fmt.Errorf("take charge of orphaned processes: %w", err)
 	}
+	defer proc.Sweep()
 	ended, err := recoverAttempts(ctx, &o)
 	if err != nil {
 		return queue.Session{}, err

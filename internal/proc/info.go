@@ -10,16 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StartTime is when pid started, in a unit of the system; "" when there is no
-// such process.
-func StartTime(pid int) string {
-	e, ok := readEntry(pid)
-	if !ok {
-		return ""
-	}
-	return formatStart(e.start)
-}
-
 // Alive reports whether pid is still the process that started at start.
 func Alive(pid int, start string) bool {
 	e, ok := readEntry(pid)

@@ -17,14 +17,14 @@ import (
 func TestAliveAndStartTime(t *testing.T) {
 	c, _ := child(t, "wait", Options{})
 	waitReady(t, c.Stdout())
-	start := StartTime(c.Pid())
+	start := startOf(c.Pid())
 	if start == "" || start != c.StartTime() || !Alive(c.Pid(), start) || Alive(c.Pid(), start+"0") {
 		t.Fatalf("start %q of %q", start, c.StartTime())
 	}
 	if _, err := c.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if Alive(c.Pid(), start) || StartTime(c.Pid()) != "" {
+	if Alive(c.Pid(), start) || startOf(c.Pid()) != "" {
 		t.Fatal("alive after its end")
 	}
 	if BootID() == "" {
@@ -97,7 +97,7 @@ func TestEndStale(t *testing.T) {
 	for _, mode := range []string{"tree", "bush"} {
 		t.Run(mode, func(t *testing.T) {
 			pid, left := foreign(t, mode, rand.Text())
-			start := StartTime(pid)
+			start := startOf(pid)
 			if l, err := EndStale(pid, start+"1"); err != nil || len(l) != 0 || !Alive(pid, start) {
 				t.Fatalf("another process was ended: %v, %v", l, err)
 			}
@@ -168,4 +168,12 @@ func youngest(pid int) uint64 {
 		}
 	}
 	return born
+}
+
+// startOf is when pid started; "" when there is no such process.
+func startOf(pid int) string {
+	if e, ok := readEntry(pid); ok {
+		return formatStart(e.start)
+	}
+	return ""
 }

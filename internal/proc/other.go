@@ -47,9 +47,6 @@ func Subreaper() error { return nil }
 // Sweep finds nothing: no child was started.
 func Sweep() []Leftover { return nil }
 
-// StartTime is unknown.
-func StartTime(int) string { return "" }
-
 // BootID is unknown.
 func BootID() string { return "" }
 
