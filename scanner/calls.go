@@ -110,7 +110,8 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 	}
 	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd}
 	h.Command = policy.CommandOf(c)
-	s.judge(h, s.rules.Classify(c), said)
+	s.judge(h, s.classify(c), said)
+	s.remember(c, h.Line)
 }
 
 // judge makes a hit of what was said of a call.
@@ -121,7 +122,9 @@ func (s *scanning) judge(h Hit, res policy.Result, said []found) {
 	if len(res.Hits) > 0 {
 		h.Why = res.Hits[0].Why
 	}
-	h.Excerpt = s.excerptOf(h, res)
+	if h.Excerpt = s.bothLines(h, res); h.Excerpt == "" {
+		h.Excerpt = s.excerptOf(h, res)
+	}
 	switch res.Verdict {
 	case policy.VerdictExternal, policy.VerdictShared:
 		h.Tier = policy.External

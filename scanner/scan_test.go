@@ -53,6 +53,8 @@ func (fake) ClassifyCommand(command, _ string) policy.Result {
 	return policy.Result{Verdict: policy.VerdictLocal, Opaque: strings.HasPrefix(command, "./")}
 }
 
+func (fake) Writes(policy.Call) []policy.FileWrite { return nil }
+
 func (fake) FindMentions(text []byte, yield func(policy.Mention) bool) {
 	low := make([]byte, 0, len(text))
 	for _, c := range text {

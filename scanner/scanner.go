@@ -77,6 +77,7 @@ type classifier interface {
 	Classify(policy.Call) policy.Result
 	ClassifyCommand(command, cwd string) policy.Result
 	FindMentions(text []byte, yield func(policy.Mention) bool)
+	Writes(policy.Call) []policy.FileWrite
 }
 
 // Scan reads the transcript r to its end and calls yield for each hit, in the
@@ -113,6 +114,7 @@ type scanning struct {
 	calls calls
 	vcs   vcs
 	long  longLine
+	files memory
 
 	cwd      string // what the last init record said
 	lastText string // the last text of an agent that held words of interest
