@@ -44,7 +44,7 @@ func oracle(t *testing.T, bash, bin, script string) [][]string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bash, "--norc", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + bin, "HOME=" + dir, "LC_ALL=C.UTF-8", recordEnv + "=" + record}
+	cmd.Env = []string{"PATH=" + bin, "HOME=" + dir, "LC_ALL=C.UTF-8", "GORACE=atexit_sleep_ms=0", recordEnv + "=" + record}
 	_ = cmd.Run() // the script may well end with an error
 	data, err := os.ReadFile(record)
 	if err != nil && !os.IsNotExist(err) {
