@@ -54,7 +54,7 @@ func (r *reading) line(text string) []Hit {
 		}
 		r.unread[why] = true
 	}
-	hits := r.commands(&l)
+	hits := r.commands(l)
 	if r.noText {
 		return hits
 	}

@@ -108,9 +108,12 @@ func (r *reading) readScript(name string) (string, bool) {
 
 // commands classifies the commands of a line, and what stands for the scripts
 // that were read with it.
-func (r *reading) commands(l *shell.Line) []Hit {
+func (r *reading) commands(l shell.Line) []Hit {
 	var hits []Hit
-	unclear := map[string]bool{} // files of which not everything can be seen through
+	var unclear map[string]bool // files of which not everything can be seen through
+	if len(l.Ran) > 0 {
+		unclear = map[string]bool{}
+	}
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		before := r.blind()
@@ -119,8 +122,10 @@ func (r *reading) commands(l *shell.Line) []Hit {
 		} else {
 			hits = append(hits, r.inScript(c)...)
 		}
-		for _, f := range c.Scripts {
-			unclear[f] = unclear[f] || r.blind() > before
+		if r.blind() > before && len(c.Scripts) > 0 {
+			for _, f := range c.Scripts {
+				unclear[f] = true
+			}
 		}
 		if len(hits) > maxHits {
 			break

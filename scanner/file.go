@@ -14,24 +14,23 @@ type file struct {
 	edited bool   // something is taken out too
 }
 
-// fileOf reads the file out of the input of a tool that writes one.
-func fileOf(tool string, input []byte) (file, bool) {
+// writesFiles says whether a tool writes a file.
+func writesFiles(tool string) bool {
 	switch strings.ToLower(tool) {
 	case "write", "edit", "multiedit", "notebookedit", "write_file", "edit_file", "create_file",
 		"str_replace_editor", "str_replace_based_edit_tool", "apply_patch":
-	default:
-		if !strings.HasPrefix(tool, "mcp__") || !strings.Contains(tool, "write_file") && !strings.Contains(tool, "edit_file") {
-			return file{}, false
-		}
+		return true
+	}
+	return strings.HasPrefix(tool, "mcp__") && (strings.Contains(tool, "write_file") || strings.Contains(tool, "edit_file"))
+}
+
+// fileOf reads the file out of the input of a tool that writes one.
+func fileOf(tool string, input []byte) (file, bool) {
+	if !writesFiles(tool) {
+		return file{}, false
 	}
 	v := gjson.ParseBytes(input)
-	f := file{}
-	for _, k := range []string{"file_path", "path", "notebook_path", "filename", "target_file"} {
-		if n := v.Get(k); n.Type == gjson.String {
-			f.name = n.String()
-			break
-		}
-	}
+	f := file{name: nameOf(v)}
 	var texts []string
 	for _, k := range []string{"content", "new_string", "new_str", "new_source", "file_text", "insert_text", "patch", "edits.#.new_string", "edits.#.newText"} {
 		t := v.Get(k)
@@ -49,6 +48,16 @@ func fileOf(tool string, input []byte) (file, bool) {
 		f.edited = f.edited || v.Get(k).Exists()
 	}
 	return f, true
+}
+
+// nameOf is the name of the file that the input of a file tool gives.
+func nameOf(input gjson.Result) string {
+	for _, k := range []string{"file_path", "path", "notebook_path", "filename", "target_file"} {
+		if n := input.Get(k); n.Type == gjson.String {
+			return n.String()
+		}
+	}
+	return ""
 }
 
 // redirects says whether a shell command writes into a script: echo ... >>

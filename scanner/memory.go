@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"slices"
@@ -125,6 +126,10 @@ func (s *scanning) classify(c policy.Call) policy.Result {
 	if len(s.files.files) == 0 {
 		return s.rules.Classify(c)
 	}
+	return s.classifyFiles(c)
+}
+
+func (s *scanning) classifyFiles(c policy.Call) policy.Result {
 	s.files.asked = false
 	plain := c
 	c.ReadFile = func(name string) (string, bool) { return s.files.read(c.Cwd, name) }
@@ -139,16 +144,19 @@ func (s *scanning) classify(c policy.Call) policy.Result {
 
 // remember keeps what a call puts into files.
 func (s *scanning) remember(c policy.Call, line int) {
-	if f, ok := fileOf(c.Tool, c.Input); ok {
-		f.name = joinCwd(c.Cwd, f.name)
-		if f.mayRun() {
-			s.files.apply(f.name, gjson.ParseBytes(c.Input), line)
+	switch {
+	case writesFiles(c.Tool):
+		in := gjson.ParseBytes(c.Input)
+		if f := (file{name: nameOf(in), text: first(in, "content", "file_text").String()}); f.mayRun() {
+			s.files.apply(joinCwd(c.Cwd, f.name), in, line)
 		}
-		return
+	case mayWrite(c.Input):
+		s.rememberShell(c, line)
 	}
-	if !mayWrite(c) {
-		return
-	}
+}
+
+// rememberShell keeps what a command line puts into files.
+func (s *scanning) rememberShell(c policy.Call, line int) {
 	c.ReadFile = func(name string) (string, bool) { return s.files.read(c.Cwd, name) }
 	for _, w := range s.rules.Writes(c) {
 		switch {
@@ -171,19 +179,22 @@ func joinCwd(cwd, name string) string {
 }
 
 // mayWrite is a quick look whether a command could write a file: most do not.
-func mayWrite(c policy.Call) bool {
-	in := string(c.Input)
-	if strings.Contains(in, "tee ") || strings.Contains(in, "cp ") || strings.Contains(in, "mv ") {
-		return true
+func mayWrite(input []byte) bool {
+	if !bytes.Contains(input, []byte(`"command"`)) && !bytes.Contains(input, []byte(`"cmd"`)) {
+		return false
 	}
-	for i := 0; ; i++ {
-		k := strings.IndexByte(in[i:], '>')
-		if k < 0 {
-			return strings.Contains(in, `\u003e`)
+	for _, word := range []string{"tee ", "cp ", "mv ", `\u003e`} {
+		if bytes.Contains(input, []byte(word)) {
+			return true
 		}
-		i += k
-		rest := strings.TrimLeft(in[i+1:], ">| ")
-		if !strings.HasPrefix(rest, "&") && !strings.HasPrefix(rest, "/dev/") {
+	}
+	for rest := input; ; {
+		_, after, ok := bytes.Cut(rest, []byte(">"))
+		if !ok {
+			return false
+		}
+		rest = bytes.TrimLeft(after, ">| ")
+		if !bytes.HasPrefix(rest, []byte("&")) && !bytes.HasPrefix(rest, []byte("/dev/")) {
 			return true
 		}
 	}
