@@ -162,6 +162,15 @@ func (t *tables) views(c *shell.Command) bool {
 // package of the project itself is judged by its name and its first argument.
 func (r *reading) packageOperand(a *args, c *shell.Command, n int) []Hit {
 	spec := a.words[n].Text
+	if a.tool.is("deno") {
+		pkg, ok := strings.CutPrefix(spec, "npm:")
+		if prog := r.set.programName(pkg); ok && prog != "" {
+			inner := *c
+			inner.Argv = append([]shell.Word{{Text: prog}}, afterWord(a.argv, spec)...)
+			return r.again(&inner)
+		}
+		return nil
+	}
 	rest := afterWord(a.argv, spec)
 	if len(rest) > 0 && rest[0].Text == "--" {
 		rest = rest[1:]
@@ -195,6 +204,15 @@ func (r *reading) packageOf(path string) string {
 		}
 	}
 	return r.set.programName(parts[len(parts)-1])
+}
+
+func containsWord(list []shell.Word, w shell.Word) bool {
+	for _, x := range list {
+		if x == w {
+			return true
+		}
+	}
+	return false
 }
 
 // afterWord is the words behind the first that reads so.

@@ -116,6 +116,9 @@ func (s *Set) call(c Call, in map[string]any) Result {
 // language of their code.
 func (s *Set) shellCall(cmd string, in map[string]any, c Call) Result {
 	lang, _ := in["language"].(string)
+	if v, ok := in["languageId"].(string); ok && lang == "" {
+		lang = v
+	}
 	if l := languageOf(lang); l != "" && l != "shell" || lang == "javascript" || lang == "typescript" {
 		if l == "" {
 			l = "javascript"

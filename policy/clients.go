@@ -11,6 +11,10 @@ func clientPredicate(name string) predicate {
 	switch name {
 	case "machine-elsewhere":
 		return machineElsewhere
+	case "local-file":
+		return func(_ *args, rest []shell.Word) bool {
+			return len(rest) > 0 && (strings.HasPrefix(rest[0].Text, "file:") || isLoopbackURL(rest[0].Text))
+		}
 	case "nix-stays":
 		return nixStays
 	}

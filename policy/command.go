@@ -171,6 +171,7 @@ func (r *reading) surroundings(c *shell.Command) []Hit {
 			hits = append(hits, h)
 		}
 	}
+	hits = append(hits, r.environment(c)...)
 	if unhooks(c) {
 		hits = append(hits, guardHit(""))
 	}
@@ -241,7 +242,7 @@ func remoteHit(c *shell.Command) (Hit, bool) {
 // toolCall matches a command against the rules of its tool.
 func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
 	argv := c.Argv[1:]
-	a := parseArgs(t, c, argv)
+	a := parseArgs(t, r.inContext(t, c), argv)
 	r.nameRemote(a)
 	if a.helps() {
 		return nil
@@ -254,6 +255,9 @@ func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
 	}
 	if len(hits) == 0 {
 		hits = r.guesses(a)
+	}
+	if t.is("npm") || t.is("pnpm") || t.is("yarn") || t.is("bun") {
+		hits = append(hits, r.npmScripts(a)...)
 	}
 	if t.is("git") {
 		hits = append(hits, r.git(a, c)...)

@@ -87,6 +87,9 @@ func (t *tables) writes(text string) bool {
 		if len(f) == 0 {
 			continue
 		}
+		if f[0] == "COPY" && !strings.Contains(st, " FROM ") || copiesOut(st) {
+			continue
+		}
 		if t.sqlWrites[f[0]] {
 			return true
 		}
@@ -97,7 +100,7 @@ func (t *tables) writes(text string) bool {
 				}
 			}
 		}
-		if strings.HasPrefix(f[0], `\COPY`) && strings.Contains(st, " FROM ") || f[0] == `\I` || f[0] == `\!` {
+		if strings.HasPrefix(f[0], `\COPY`) && strings.Contains(st, " FROM ") || f[0] == `\I` || f[0] == ".IMPORT" || f[0] == ".RESTORE" || f[0] == ".READ" {
 			return true
 		}
 	}
@@ -116,4 +119,11 @@ func redisWrites(a *args, rest []shell.Word) bool {
 		return hasInput(a, rest)
 	}
 	return !a.tool.set.table().redisReads[strings.ToUpper(rest[0].Text)]
+}
+
+// copiesOut: COPY (SELECT ...) TO, with or without psql's backslash.
+func copiesOut(st string) bool {
+	st = strings.TrimPrefix(strings.TrimSpace(st), `\`)
+	rest, ok := strings.CutPrefix(st, "COPY ")
+	return ok && strings.HasPrefix(strings.TrimSpace(rest), "(") && !strings.Contains(st, " TO PROGRAM")
 }

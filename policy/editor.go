@@ -16,10 +16,30 @@ func (r *reading) editor(prog string, c *shell.Command) []Hit {
 		return r.sedCommands(c)
 	case "ed":
 		return r.bangs(strings.Split(c.Stdin.Text, "\n"), "!")
+	case "psql", "pgcli", "mysql", "mariadb", "sqlite3", "litecli", "duckdb", "mycli":
+		lines := append(wordTexts(c.Argv[1:]), strings.Split(c.Stdin.Text, "\n")...)
+		return r.bangs(lines, `\! `, `\!`, ".shell ", ".system ", "system ")
+	case "screen":
+		return r.stuffed(c)
+	case "ipython", "jupyter":
+		lines := strings.Split(c.Stdin.Text, "\n")
+		for _, f := range c.Files {
+			lines = append(lines, strings.Split(f.Text, "\n")...)
+		}
+		return r.bangs(append(lines, wordTexts(c.Argv[1:])...), "!", "%system ", "%sx ")
 	case "gdb", "lldb":
 		return r.bangs(wordTexts(c.Argv), "shell ", "!", "platform shell ")
 	}
 	return nil
+}
+
+// stuffed classifies what screen types into a window's shell.
+func (r *reading) stuffed(c *shell.Command) []Hit {
+	typed := afterWord(c.Argv, "stuff")
+	if len(typed) == 0 || afterWord(c.Argv, "-X") == nil {
+		return nil
+	}
+	return r.line(strings.NewReplacer("\r", "\n", `\n`, "\n", `\r`, "\n", "^M", "\n", `\015`, "\n").Replace(joinWords(typed)))
 }
 
 // bangs classifies the lines that begin with one of the prefixes.

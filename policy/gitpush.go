@@ -63,6 +63,52 @@ func (r *reading) nameRemote(a *args) {
 	}
 }
 
+// inContext is a docker command with the context that the line has switched
+// to, which later commands of it use.
+func (r *reading) inContext(t *tool, c *shell.Command) *shell.Command {
+	if !t.is("docker") && !t.is("docker-compose") {
+		return c
+	}
+	if use := afterWord(c.Argv, "use"); len(use) == 1 && len(c.Argv) > 2 && c.Argv[1].Text == "context" {
+		r.remotes["docker context"] = use[0].Text
+	}
+	name, switched := r.remotes["docker context"]
+	if !switched {
+		return c
+	}
+	inner := *c
+	inner.Env = append(c.Env[:len(c.Env):len(c.Env)], shell.Assign{Name: "DOCKER_CONTEXT", Value: shell.Word{Text: name}})
+	return &inner
+}
+
+// npmScripts follows scripts that the line itself puts into package.json:
+// npm pkg set scripts.x=..., then npm run x, or the hooks of npm version.
+func (r *reading) npmScripts(a *args) []Hit {
+	if len(a.words) < 2 {
+		return nil
+	}
+	var names []string
+	switch w := a.words; {
+	case w[0].Text == "pkg" && w[1].Text == "set":
+		for _, s := range w[2:] {
+			if name, value, ok := strings.Cut(strings.TrimPrefix(s.Text, "scripts."), "="); ok && strings.HasPrefix(s.Text, "scripts.") {
+				r.aliases["npm "+name] = value
+			}
+		}
+	case w[0].Text == "run":
+		names = []string{"pre" + w[1].Text, w[1].Text, "post" + w[1].Text}
+	case w[0].Text == "version":
+		names = []string{"preversion", "version", "postversion"}
+	}
+	var hits []Hit
+	for _, n := range names {
+		if line, ok := r.aliases["npm "+n]; ok {
+			hits = append(hits, r.line(line)...)
+		}
+	}
+	return hits
+}
+
 // newAlias makes a mention of what a new alias would do.
 func (r *reading) newAlias(a *args) []Hit {
 	if len(a.words) < 3 || a.words[0].Text != "config" {

@@ -148,13 +148,38 @@ func urlExfil(a *args, _ []shell.Word) bool {
 	if allLoopback(a) {
 		return false
 	}
-	for _, w := range append(urlsOf(a), a.all("-A", "--user-agent", "-e", "--referer", "--url-query", "--data-urlencode")...) {
+	for _, w := range urlsOf(a) {
+		if w.Subst && !harmlessSubst(w.Text) && !wholeSubst(w.Text) {
+			return true
+		}
+	}
+	for _, w := range a.all("-A", "--user-agent", "-e", "--referer", "--url-query", "--data-urlencode") {
 		if w.Subst && !harmlessSubst(w.Text) {
 			return true
 		}
 	}
 	for _, w := range a.all("-H", "--header", "-b", "--cookie") {
-		if w.Subst && !harmlessSubst(w.Text) && !credentialHeader(w.Text) {
+		if w.Subst && !harmlessSubst(w.Text) && (!credentialHeader(w.Text) || encodesFile(w.Text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeSubst: nothing but what a command printed. The host is in it too, as
+// with a list of addresses.
+func wholeSubst(s string) bool {
+	bodies, ok := substitutions(s)
+	return ok && len(bodies) == 1 && (s == "$("+bodies[0]+")" || s == "`"+bodies[0]+"`") && strings.HasPrefix(strings.TrimSpace(bodies[0]), "cat ")
+}
+
+// encodesFile: a substitution packs a file as text, which no credential asks
+// for.
+func encodesFile(s string) bool {
+	bodies, _ := substitutions(s)
+	for _, b := range bodies {
+		f := strings.Fields(b)
+		if len(f) > 1 && containsString([]string{"base64", "base32", "xxd", "od", "tar", "gzip", "zip"}, f[0]) && strings.ContainsAny(f[len(f)-1], "/.~") {
 			return true
 		}
 	}

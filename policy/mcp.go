@@ -164,6 +164,9 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 		}
 	}
 	hit := t.judge(known, words)
+	if hit.Tier < External && hit.Net || hit.Rule == "mcp-unknown" {
+		hit = t.byOperation(hit, in)
+	}
 	if h, ok := s.statement(words, in); ok && (known == nil || known.tier == External) {
 		hit = h
 	}
@@ -248,6 +251,43 @@ func (t *mcpTable) judge(known *mcpServer, words []string) Hit {
 	return Hit{Rule: "mcp-unknown", Tier: External, Opaque: true, Why: "Neither the MCP server nor the verb of its tool is known."}
 }
 
+// changes: the verb is one that changes what others see, and not one that a
+// server for reading has for its own answers.
+func (t *mcpTable) changes(words []string) bool {
+	for _, w := range words {
+		switch w {
+		case "resolve", "generate", "open", "new", "click", "type", "press", "fill", "select", "convert", "call", "request", "invoke", "run", "start", "text", "print", "map", "subscribe", "register":
+			if t.external[w] {
+				return false
+			}
+		}
+		if t.read[w] && !t.external[w] {
+			return false
+		}
+		if t.external[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// byOperation judges a tool that takes its verb as an argument.
+func (t *mcpTable) byOperation(hit Hit, in map[string]any) Hit {
+	for _, k := range []string{"operation", "action", "method", "op"} {
+		v, ok := in[k].(string)
+		if !ok {
+			continue
+		}
+		switch t.verb(nameWords(v)) {
+		case verbExternal:
+			return Hit{Rule: "mcp-write", Tier: External, Why: "The operation that the MCP tool is given changes something on its server."}
+		case verbRead:
+			return Hit{Rule: "mcp-read", Tier: Local, Net: true, Why: "The operation that the MCP tool is given only reads."}
+		}
+	}
+	return hit
+}
+
 func (t *mcpTable) judgeKnown(m *mcpServer, words []string) Hit {
 	name := strings.Join(words, "_")
 	h := Hit{Rule: "mcp-" + m.Names[0], Tier: m.tier, Net: m.Net, Why: "The MCP server is known: " + m.Names[0] + "."}
@@ -260,6 +300,8 @@ func (t *mcpTable) judgeKnown(m *mcpServer, words []string) Hit {
 		h.Tier = Shared
 	case m.tier == External && t.verb(words) == verbRead:
 		h.Tier, h.Net = Local, true
+	case m.tier == Local && m.Net && len(m.Local) == 0 && t.verb(words) == verbExternal && t.changes(words):
+		h.Tier, h.Why = External, "The MCP tool's name says that it changes something on its server."
 	}
 	if h.Tier == External {
 		h.Net = false

@@ -121,6 +121,9 @@ func riskyOperand(a *args, rest []shell.Word) bool {
 		if strings.Contains(w.Text, "=") || a.tool.set == nil {
 			continue
 		}
+		if (a.tool.is("tox") || a.tool.is("nox")) && containsWord(afterWord(a.argv, "--"), w) {
+			continue // the arguments of the tests
+		}
 		if a.tool.set.table().riskyName(w.Text) {
 			return true
 		}

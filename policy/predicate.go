@@ -86,7 +86,7 @@ func predicateNamed(name string) predicate {
 		return dockerRemote
 	case "local-context":
 		return localContext
-	case "machine-elsewhere", "nix-stays":
+	case "machine-elsewhere", "nix-stays", "local-file":
 		return clientPredicate(name)
 	}
 	if p := placePredicate(name); p != nil {
@@ -164,7 +164,11 @@ func localContext(a *args, _ []shell.Word) bool {
 
 // dockerRemote: the client speaks to a daemon on another machine.
 func dockerRemote(a *args, _ []shell.Word) bool {
-	if ctx, ok := a.last("--context"); ok && a.tool.is("docker") {
+	ctx, ok := a.last("--context")
+	if !ok && !a.has("-H") && !a.has("--host") {
+		ctx, ok = a.env("DOCKER_CONTEXT")
+	}
+	if ok && (a.tool.is("docker") || a.tool.is("docker-compose")) {
 		return !containsString([]string{"default", "desktop-linux", "colima", "orbstack", "rancher-desktop", "rootless"}, ctx.Text)
 	}
 	host, ok := a.last("-H", "--host")

@@ -63,53 +63,36 @@ func (r *reading) railsCode(sub string, c *shell.Command) []Hit {
 	return hits
 }
 
-// makefiles classifies the recipes of a makefile that the line wrote, gives on
-// standard input or by --eval, and the shell that is to run them.
+// makefiles classifies what make is given to read on standard input or by
+// --eval, and the shell that is to run the recipes.
 func (r *reading) makefiles(c *shell.Command) []Hit {
+	a := parseArgs(r.tool("make"), c, c.Argv[1:])
+	if a.hasAny([]string{"-n", "--dry-run", "--just-print", "--recon", "-q", "--question", "-t", "--touch"}) {
+		return nil
+	}
 	var hits []Hit
-	for i, w := range c.Argv {
-		before := ""
-		if i > 0 {
-			before = c.Argv[i-1].Text
-		}
-		text, eval := strings.CutPrefix(w.Text, "--eval=")
-		shellVar, isShell := strings.CutPrefix(w.Text, "SHELL=")
+	var targets, texts []string
+	for _, w := range a.words {
+		name, value, assigned := strings.Cut(w.Text, "=")
 		switch {
-		case eval || before == "--eval":
-			hits = append(hits, r.makefile(text)...)
-		case isShell && strings.Contains(shellVar, " "):
-			hits = append(hits, r.line(shellVar)...)
-		case w.Text == "-" && strings.HasPrefix(before, "-") && strings.HasSuffix(before, "f"), w.Text == "-f-", w.Text == "--file=-":
-			hits = append(hits, r.makefile(c.Stdin.Text)...)
+		case !assigned:
+			targets = append(targets, w.Text)
+		case name == "SHELL" && strings.Contains(value, " "):
+			hits = append(hits, r.line(value)...)
 		}
 	}
-	for _, f := range c.Files {
-		hits = append(hits, r.makefile(f.Text)...)
+	for _, v := range a.all("--eval") {
+		texts = append(texts, v.Text)
 	}
-	return hits
-}
-
-// makefile classifies the recipe lines of a makefile, its plain variables put
-// in place.
-func (r *reading) makefile(text string) []Hit {
-	var hits []Hit
-	vars := []string{"$(MAKE)", "make", "$$", "$"}
-	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
-		recipe, tab := strings.CutPrefix(line, "\t")
-		if name, value, ok := strings.Cut(line, "="); ok && !tab && !strings.Contains(name, "$") {
-			name = strings.TrimRight(name, ":?+ ")
-			if plainWord(name) {
-				value = strings.TrimSpace(value)
-				vars = append(vars, "$("+name+")", value, "${"+name+"}", value)
-				continue
-			}
+	for _, v := range a.all("-f", "--file", "--makefile") {
+		if v.Text == "-" && c.Stdin.Known {
+			texts = append(texts, c.Stdin.Text)
 		}
-		if _, after, ok := strings.Cut(line, ";"); ok && !tab && strings.Contains(line[:len(line)-len(after)], ":") {
-			recipe, tab = after, true
-		}
-		if recipe = strings.TrimLeft(recipe, "@-+ "); tab && recipe != "" {
-			hits = append(hits, r.line(strings.NewReplacer(vars...).Replace(recipe))...)
-		}
+	}
+	for _, text := range texts {
+		m := &makefile{vars: defaultVars(), given: map[string]bool{}}
+		m.read(r, text, "", 0)
+		hits = append(hits, r.makeGoals(m, targets)...)
 	}
 	return hits
 }

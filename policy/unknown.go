@@ -24,24 +24,43 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 	if t.riskyScript(name) && !helpOnly(c.Argv) {
 		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
 	}
+	if isCmdlet(prog) {
+		return nil
+	}
 	for i, w := range c.Argv[1:] {
-		if strings.HasPrefix(w.Text, "-") || isCmdlet(prog) {
-			continue
+		option := c.Argv[i].Text
+		switch {
+		case strings.HasPrefix(w.Text, "-"):
+		case i > 0 && filterOption(option):
+			// the name of a test, or a text that is looked for
+		case i > 0 && strings.HasPrefix(option, "--") && !strings.Contains(option, "=") && !t.verbs[w.Text]:
+			// it may be the option's value
+		default:
+			return r.toldTo(prog, c, c.Argv[i+1:])
 		}
-		return r.toldTo(prog, c, c.Argv[i+1:])
 	}
 	return nil
+}
+
+// filterOption: the option takes a name or a pattern, which says nothing of
+// what the program does.
+func filterOption(s string) bool {
+	switch s {
+	case "-k", "-g", "-t", "-m", "-e", "-n", "-f", "-c", "-p", "-o", "--filter", "--grep", "--test", "--tests", "--name", "--match", "--tag", "--tags", "--testNamePattern", "--example", "--run", "-run", "--only", "--message", "--file", "--mode", "--label", "--title", "--event", "--pattern", "--suite", "--project", "--", "--topic":
+		return true
+	}
+	return false
 }
 
 // toldTo judges a program or script that is not looked into by the first word
 // it is given.
 func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit {
 	t := r.set.table()
-	if len(rest) == 0 || hasDry(c.Argv) || !t.verbs[strings.ToLower(rest[0].Text)] {
+	if len(rest) == 0 || hasDry(c.Argv) || !t.verbs[rest[0].Text] {
 		return nil
 	}
 	for _, w := range nameWords(baseOf(name)) {
-		if t.counter[w] || t.stage[w] || t.soft[w] && !t.strong[strings.ToLower(rest[0].Text)] {
+		if t.counter[w] || t.stage[w] && !dispatcher(w) || t.soft[w] && !t.strong[rest[0].Text] {
 			return nil // a test of it, or a variant of a build
 		}
 	}
@@ -115,6 +134,9 @@ func isCmdlet(prog string) bool {
 	verb, noun, ok := strings.Cut(prog, "-")
 	return ok && verb != "" && noun != "" && verb[0] >= 'A' && verb[0] <= 'Z' && noun[0] >= 'A' && noun[0] <= 'Z'
 }
+
+// dispatcher: a stage's name that scripts for every task have too.
+func dispatcher(w string) bool { return w == "dev" || w == "ci" || w == "stage" }
 
 func hasDry(argv []shell.Word) bool {
 	for _, w := range argv {

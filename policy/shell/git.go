@@ -198,7 +198,7 @@ func isGitCode(name string) bool {
 	if hasFlag("core.sshcommand core.editor core.pager core.fsmonitor core.askpass core.gitproxy sequence.editor diff.external credential.helper interactive.difffilter", name) {
 		return true
 	}
-	for _, prefix := range []string{"pager.", "filter.", "mergetool.", "difftool.", "diff.", "merge.", "trailer."} {
+	for _, prefix := range []string{"pager.", "filter.", "mergetool.", "difftool.", "diff.", "merge.", "trailer.", "tar."} {
 		if strings.HasPrefix(name, prefix) && (prefix == "pager." || hasFlag("clean smudge process cmd command textconv driver", name[strings.LastIndexByte(name, '.')+1:])) {
 			return true
 		}

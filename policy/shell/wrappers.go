@@ -90,6 +90,16 @@ func systemWrapper(name string) []wrapper {
 		return one(wrapper{value: "-t -w"})
 	case "arch":
 		return one(wrapper{assign: true})
+	case "setarch":
+		return one(wrapper{skip: 1})
+	case "linux32", "linux64", "i386", "x86_64", "run-one", "daemonize", "wait-for-it", "wait-for-it.sh", "wait-for", "dockerize", "gotestsum", "reflex":
+		return one(wrapper{dash: name != "linux32" && name != "linux64" && name != "i386" && name != "x86_64" && name != "run-one"})
+	case "launchctl":
+		return one(wrapper{sub: "submit", dash: true, value: "-l -p -o -e"})
+	case "env-cmd":
+		return one(wrapper{value: "-f -e -r --file --environments --rc-file"})
+	case "onchange":
+		return one(wrapper{dash: true})
 	}
 	return moreSystemWrapper(name)
 }

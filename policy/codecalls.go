@@ -1,0 +1,251 @@
+package policy
+
+import "strings"
+
+// imported reports whether the text names one of the libraries that the rule
+// speaks of.
+func (r *rule) imported(text string) bool {
+	if len(r.Imports) == 0 {
+		return true
+	}
+	for _, i := range r.Imports {
+		if strings.Contains(text, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// sends reports whether a call does what the rule says: its arguments hold
+// one of the words, and not every address of the text is this machine.
+func (r *rule) sends(s *source, k call) bool {
+	if len(r.CallArgs) > 0 {
+		found := false
+		for _, w := range r.CallArgs {
+			found = found || s.argument(k, w)
+		}
+		found = found || s.positionalBody(k)
+		if !found && strings.Contains(s.code[k.start:k.end], ",") && !strings.Contains(s.code[k.start:k.end], "{") {
+			found = s.methodElsewhere()
+		}
+		if !found || s.onlyReads(k) {
+			return false
+		}
+	}
+	switch {
+	case r.tier == Shared:
+		return !strings.Contains(s.text, ":memory:")
+	case r.tier == External && s.stubbed():
+		return false
+	}
+	return !s.loopbackOnly()
+}
+
+// stubbed: the text puts a double in the place of what would send. Of those
+// that take an address, no address may be one of another machine.
+func (s *source) stubbed() bool {
+	for _, w := range []string{"mock.patch(", "@patch(", " patch(", "MockTransport", "requests_mock", "responses.activate", "respx.", "mock_aws", "nock(", "jest.mock(", "vi.mock(", "axios-mock-adapter", "fetch-mock", "setupServer("} {
+		if strings.Contains(s.text, w) {
+			return true
+		}
+	}
+	for _, w := range []string{"ASGITransport", "TestClient(", "test_client(", "fakeredis", "supertest", "mongomock", "FakeStrictRedis", "light-my-request", "APIClient("} {
+		if strings.Contains(s.text, w) {
+			return s.noAddress()
+		}
+	}
+	return false
+}
+
+// noAddress: no string names a host with a dot.
+func (s *source) noAddress() bool {
+	for _, l := range s.lits {
+		if _, rest, ok := strings.Cut(l.text, "://"); ok && strings.Contains(hostOf(rest), ".") && !isLoopbackURL(l.text) {
+			return false
+		}
+	}
+	return true
+}
+
+// methodElsewhere: the options of a call stand in a variable, and the text
+// holds a writing method somewhere.
+func (s *source) methodElsewhere() bool {
+	for _, l := range s.lits {
+		switch strings.ToUpper(l.text) {
+		case "POST", "PUT", "PATCH", "DELETE":
+			return true
+		}
+	}
+	return false
+}
+
+// readsInside: the arguments read a file or the environment.
+func readsInside(args string) bool {
+	for _, w := range []string{"open(", "readFile", "read_text(", "File.read", "environ", "process.env", "file_get_contents("} {
+		if strings.Contains(args, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// evaluated classifies code that the text itself evaluates; what is decoded
+// first cannot be seen.
+func (r *reading) evaluated(s *source, calls []call) []Hit {
+	var hits []Hit
+	for _, k := range calls {
+		if k.name != "eval" && !(k.name == "exec" && s.lang == "python") && k.name != "Function" {
+			continue
+		}
+		if args := s.text[k.start:k.end]; strings.Contains(args, "b64decode") || strings.Contains(args, "atob") || strings.Contains(args, "decode(") || strings.Contains(args, "base64") {
+			hits = append(hits, opaqueHit("opaque-payload", excerpt(s.text, k.start, k.end), "It evaluates decoded code."))
+			continue
+		}
+		for _, l := range s.within(k.start, k.end) {
+			if r.depth++; r.depth <= maxNesting {
+				hits = append(hits, r.program(s.lang, l.text)...)
+			}
+			r.depth--
+		}
+	}
+	return hits
+}
+
+// tclExecs classifies the commands behind Tcl's exec.
+func (r *reading) tclExecs(text string) []Hit {
+	var hits []Hit
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ';' || r == '[' || r == ']' }) {
+		if cmd, ok := strings.CutPrefix(strings.TrimSpace(line), "exec "); ok {
+			hits = append(hits, r.line(cmd)...)
+		}
+	}
+	return hits
+}
+
+// positionalBody: urllib's second argument is the body.
+func (s *source) positionalBody(k call) bool {
+	if s.lang != "python" || !strings.Contains(s.text, "urllib") || !strings.HasSuffix(k.name, "Request") && !strings.HasSuffix(k.name, "urlopen") {
+		return false
+	}
+	second := secondArgument(s.code[k.start:k.end])
+	name, _, named := strings.Cut(second, "=")
+	return second != "" && !strings.HasPrefix(second, "None") && !(named && plainWord(strings.TrimSpace(name)))
+}
+
+// secondArgument is the text of a call's second argument.
+func secondArgument(args string) string {
+	depth, n, from := 0, 0, len(args)
+	for i := range len(args) {
+		switch args[i] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case ',':
+			if depth > 0 {
+				continue
+			}
+			if n++; n == 1 {
+				from = i + 1
+			} else {
+				return strings.TrimSpace(args[from:i])
+			}
+		}
+	}
+	return strings.TrimSpace(args[from:])
+}
+
+// carries: the address of a read is made of a variable that holds what a file
+// holds.
+func (s *source) carries(k call) bool {
+	args := s.code[k.start:k.end]
+	first, _, _ := strings.Cut(args, ",")
+	if !strings.Contains(s.text[k.start:k.start+len(first)], "://") && !strings.Contains(first, "+") {
+		return false
+	}
+	for _, line := range strings.FieldsFunc(s.code[:k.start], func(r rune) bool { return r == '\n' || r == ';' }) {
+		name, value, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(name), "const "), "let "))
+		if !ok || name == "" || !plainWord(name) || !readsInside(value) || strings.Contains(value, "environ") || strings.Contains(value, "process.env") {
+			continue
+		}
+		if holdsWord(first, name) || strings.Contains(s.text[k.start:k.start+len(first)], "{"+name+"}") {
+			return true
+		}
+	}
+	return false
+}
+
+// argument reports whether the arguments of a call hold a word. One that names
+// a body or a method counts as a name or a key, not inside a text, where an
+// address or a content type may have it.
+func (s *source) argument(k call, w string) bool {
+	switch w {
+	case "data", "body", "json", "method", "content":
+		if holdsWord(s.code[k.start:k.end], w) {
+			return true
+		}
+		for _, l := range s.within(k.start, k.end) {
+			if l.text == w {
+				return true
+			}
+		}
+		return false
+	}
+	return holdsWord(s.text[k.start:k.end], w)
+}
+
+// onlyReads: the arguments name a reading method and no body.
+func (s *source) onlyReads(k call) bool {
+	if s.argument(k, "body") || s.argument(k, "data") || s.argument(k, "json") {
+		return false
+	}
+	for _, l := range s.within(k.start, k.end) {
+		if strings.EqualFold(l.text, "get") || strings.EqualFold(l.text, "head") {
+			return true
+		}
+	}
+	return false
+}
+
+func holdsWord(text, w string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], w)
+		if i < 0 {
+			return false
+		}
+		i += at
+		end := i + len(w)
+		if (i == 0 || !isIdent(text[i-1])) && (end == len(text) || !isIdent(text[end])) {
+			return true
+		}
+		at = i + 1
+	}
+}
+
+// loopbackOnly: the text names addresses, and each is this machine.
+func (s *source) loopbackOnly() bool {
+	found := false
+	for _, l := range s.lits {
+		i := strings.Index(l.text, "://")
+		for i > 0 && (isIdent(l.text[i-1]) || l.text[i-1] == '+') {
+			i--
+		}
+		if i < 0 || strings.HasPrefix(l.text[i:], "://") || strings.Contains(l.text[i:], ":///") {
+			continue
+		}
+		found = true
+		if !isLoopbackURL(l.text[i:]) {
+			return false
+		}
+	}
+	if found {
+		return true
+	}
+	for _, l := range s.lits {
+		if isLoopbackHost(l.text) && l.text != "" {
+			return true
+		}
+	}
+	return false
+}
