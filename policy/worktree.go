@@ -383,6 +383,8 @@ func (r *reading) follow(prog string, c *shell.Command) (hits []Hit, seen bool) 
 		hits, seen = r.makeTargets(c)
 	case "npm", "pnpm", "yarn", "bun", "deno", "composer", "run-s", "run-p", "npm-run-all":
 		hits, seen = r.packageScripts(prog, c)
+	case "just", "task", "go-task", "rake":
+		hits, seen = r.taskTargets(prog, c)
 	case "git":
 		return r.gitFiles(c), false
 	default:

@@ -110,9 +110,76 @@ promote:
 	"packages/web/package.json": `{"name": "@me/web", "scripts": {"up": "wrangler deploy", "safe": "tsc", "postinstall": "npm publish"}}`,
 	"deno.json":                 `{"tasks": {"ship": "git push", "fine": "deno fmt"}}`,
 	"composer.json":             `{"scripts": {"ship": ["@build", "git push"], "build": "echo x", "fine": "@build", "post-install-cmd": "gh release create v1"}}`,
-	".git/config":               "[core]\n\tbare = false\n[alias]\n\tup = \"!git push origin\"\n\tst = status\n\tyo = push\n",
-	".git/hooks/post-commit":    "#!/bin/sh\ngit push\n",
-	".husky/pre-rebase":         "npx vitest\n",
+	"justfile": `set shell := ["bash", "-c"]
+msg := "hello"
+alias p := pub
+
+build:
+    echo {{msg}}
+    tsc
+
+# pushes
+pub: build
+    @git push
+deploy target="prod": build
+    mkdir -p {{target}}
+run +args:
+    git {{args}}
+script:
+    #!/usr/bin/env python3
+    import os
+    os.system("git push")
+after: build && pub
+    true
+`,
+	"Taskfile.yml": `version: '3'
+vars:
+  REMOTE: origin
+tasks:
+  default:
+    deps: [build]
+    cmds:
+      - task: pub
+  build:
+    desc: git push is not here
+    cmds:
+      - tsc
+      - cmd: echo ok
+        silent: true
+  pub:
+    deps:
+      - build
+    cmds:
+      - |
+        echo x
+        git push {{.REMOTE}}
+  one: npm publish
+  git:
+    cmds:
+      - git {{.CLI_ARGS}}
+  deploy:
+    cmds:
+      - mkdir -p out
+`,
+	"Rakefile": `require 'rake'
+task default: [:build]
+task :build do
+  sh "tsc"
+end
+desc "x"
+task :ship => [:build] do
+  sh "git push"
+end
+namespace :db do
+  task :up do
+    system("psql -h db.example.com -c 'DROP TABLE x'")
+  end
+end
+task :all => :ship
+`,
+	".git/config":            "[core]\n\tbare = false\n[alias]\n\tup = \"!git push origin\"\n\tst = status\n\tyo = push\n",
+	".git/hooks/post-commit": "#!/bin/sh\ngit push\n",
+	".husky/pre-rebase":      "npx vitest\n",
 }
 
 func TestWorkTree(t *testing.T) {
@@ -213,6 +280,31 @@ func TestWorkTree(t *testing.T) {
 		{"composer run ship", VerdictExternal, "/w/composer.json:1"},
 		{"composer fine", VerdictLocal, ""},
 		{"composer install", VerdictExternal, "/w/composer.json:1"},
+
+		{"just", VerdictLocal, ""},
+		{"just build", VerdictLocal, ""},
+		{"just pub", VerdictExternal, "/w/justfile:11"},
+		{"just p", VerdictExternal, "/w/justfile:11"},
+		{"just --dry-run pub", VerdictLocal, ""},
+		{"cd sub && just pub", VerdictExternal, "/w/justfile:11"},
+		{"just deploy", VerdictLocal, ""},
+		{"just run push origin", VerdictExternal, "/w/justfile:15"},
+		{"just run status", VerdictLocal, ""},
+		{"just script", VerdictExternal, "/w/justfile:17"},
+		{"just after", VerdictExternal, "/w/justfile:11"},
+		{"just publish", VerdictExternal, ""},
+		{"task", VerdictExternal, "/w/Taskfile.yml:19"},
+		{"task build", VerdictLocal, ""},
+		{"task pub", VerdictExternal, "/w/Taskfile.yml:19"},
+		{"task one", VerdictExternal, "/w/Taskfile.yml:22"},
+		{"task deploy", VerdictLocal, ""},
+		{"task git -- push origin", VerdictExternal, "/w/Taskfile.yml:25"},
+		{"task git -- status", VerdictLocal, ""},
+		{"rake", VerdictLocal, ""},
+		{"rake ship", VerdictExternal, "/w/Rakefile:8"},
+		{"bundle exec rake all", VerdictExternal, "/w/Rakefile:8"},
+		{"rake db:up", VerdictExternal, "/w/Rakefile:12"},
+		{"rake build", VerdictLocal, ""},
 
 		{"git up", VerdictExternal, "/w/.git/config:4"},
 		{"git yo", VerdictExternal, "/w/.git/config:6"},

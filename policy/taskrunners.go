@@ -1,0 +1,413 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+)
+
+// taskfile is what is read of a justfile, a Taskfile or a Rakefile.
+type taskfile struct {
+	lang  string // of the lines: "shell", or "ruby" for a Rakefile
+	vars  map[string]string
+	tasks map[string]*task
+	first string // what runs when nothing is named
+	file  string
+}
+
+type task struct {
+	params []string // of a just recipe: name, +name, *name, name=default
+	needs  []string
+	lines  []recipeLine
+}
+
+func (t *taskfile) add(name string) *task {
+	if t.first == "" {
+		t.first = name
+	}
+	k := &task{}
+	t.tasks[name] = k
+	return k
+}
+
+// taskTargets classifies what just, task and rake would run.
+func (r *reading) taskTargets(prog string, c *shell.Command) ([]Hit, bool) {
+	tool := r.tool(prog)
+	if tool == nil {
+		return nil, false
+	}
+	a := parseArgs(tool, c, c.Argv[1:])
+	if a.hasAny([]string{"-n", "--dry-run", "--dry", "-l", "--list", "--list-all", "--summary", "--show", "-s=show", "-T", "-P", "--tasks", "--evaluate", "--dump", "--version", "--help"}) {
+		return nil, false
+	}
+	var names []string
+	parse := readJustfile
+	switch prog {
+	case "just":
+		names = []string{"justfile", "Justfile", ".justfile"}
+	case "rake":
+		names, parse = []string{"Rakefile", "rakefile", "Rakefile.rb"}, readRakefile
+	default:
+		names, parse = []string{"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml"}, readTaskfile
+	}
+	if own := a.all("-f", "--justfile", "-t", "--taskfile", "--rakefile"); len(own) > 0 {
+		names = wordTexts(own)
+	}
+	for _, d := range a.all("-d", "--working-directory", "--dir", "-C") {
+		defer r.in(d.Text)()
+	}
+	for _, up := range []string{"", "..", "../..", "../../.."} {
+		for _, n := range names {
+			text, file, ok := r.file(c, path.Join(up, n))
+			if !ok {
+				continue
+			}
+			defer r.in(up)()
+			return r.runTasks(parse(text, file), a.words)
+		}
+	}
+	return nil, false
+}
+
+// runTasks classifies the tasks that are named; what just does not know as a
+// recipe is an argument of the one before.
+func (r *reading) runTasks(t *taskfile, words []shell.Word) (hits []Hit, seen bool) {
+	var names []string
+	args := map[int][]string{}
+	for _, w := range words {
+		name, _, _ := strings.Cut(w.Text, "[") // rake task[arg]
+		switch {
+		case t.tasks[name] != nil:
+			names = append(names, name)
+		case strings.Contains(w.Text, "=") && len(names) == 0:
+			k, v, _ := strings.Cut(w.Text, "=")
+			t.vars[k] = v
+		case len(names) > 0:
+			args[len(names)-1] = append(args[len(names)-1], w.Text)
+		default:
+			return nil, false
+		}
+	}
+	if len(names) == 0 {
+		if t.tasks["default"] != nil {
+			t.first = "default"
+		}
+		names = []string{t.first}
+	}
+	seen = true
+	done := map[string]bool{}
+	for i, n := range names {
+		hs, all := r.runTask(t, n, args[i], done)
+		hits, seen = append(hits, hs...), seen && all
+	}
+	return hits, seen
+}
+
+// runTask classifies one task and those that it needs.
+func (r *reading) runTask(t *taskfile, name string, args []string, done map[string]bool) ([]Hit, bool) {
+	k := t.tasks[name]
+	if done[name] {
+		return nil, true
+	}
+	if done[name] = true; k == nil || len(done) > maxTargets {
+		return nil, false
+	}
+	return r.following(t.file+"\x00"+name, func() []Hit {
+		var hits []Hit
+		for _, n := range k.needs {
+			stack := r.tree.popped()
+			hs, all := r.runTask(t, n, nil, done)
+			r.tree.pushed(stack)
+			if hits = append(hits, hs...); !all {
+				r.hide()
+			}
+		}
+		vars := k.bind(args)
+		for _, l := range k.lines {
+			text := t.fill(l.text, vars)
+			if t.lang == "ruby" {
+				r.hide()
+				hits = append(hits, r.placed(r.program("ruby", text), l.file, "", l.line)...)
+				continue
+			}
+			if lang := languageOfFile("", text); lang != "" && lang != "shell" {
+				r.hide()
+				hits = append(hits, r.placed(r.program(lang, text), l.file, "", l.line)...)
+				continue
+			}
+			hits = append(hits, r.recipe(text, l.file, l.line)...)
+		}
+		return hits
+	})
+}
+
+// popped takes the task that is being followed off the stack, and pushed puts
+// it back: what it needs is no deeper than itself.
+func (t *worktree) popped() []string {
+	if t == nil {
+		return nil
+	}
+	stack := t.stack
+	t.stack = stack[:max(len(stack)-1, 0)]
+	return stack
+}
+
+func (t *worktree) pushed(stack []string) {
+	if t != nil {
+		t.stack = stack
+	}
+}
+
+// bind gives the arguments of a recipe to its parameters.
+func (k *task) bind(args []string) map[string]string {
+	vars := map[string]string{"CLI_ARGS": strings.Join(args, " ")}
+	for i, p := range k.params {
+		name, value, _ := strings.Cut(strings.TrimLeft(p, "$"), "=")
+		value = strings.Trim(value, `"'`)
+		if i < len(args) {
+			value = args[i]
+		}
+		if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "*") {
+			name = name[1:]
+			if i < len(args) {
+				value = strings.Join(args[i:], " ")
+			}
+		}
+		vars[name] = value
+	}
+	return vars
+}
+
+// fill puts variables in the place of {{name}} and {{.NAME}}; what is not
+// known becomes a shell variable.
+func (t *taskfile) fill(text string, vars map[string]string) string {
+	for range 50 {
+		before, rest, ok := strings.Cut(text, "{{")
+		name, after, closed := strings.Cut(rest, "}}")
+		if !ok || !closed {
+			break
+		}
+		name = strings.TrimPrefix(strings.Trim(name, " -"), ".")
+		value, known := vars[name]
+		if !known {
+			value, known = t.vars[name]
+		}
+		if !known {
+			value = "${X}"
+			if plainWord(name) {
+				value = "${" + name + "}"
+			}
+		}
+		text = before + value + after
+	}
+	return text
+}
+
+// readJustfile reads the recipes of a justfile.
+func readJustfile(text, file string) *taskfile {
+	t := &taskfile{lang: "shell", vars: map[string]string{}, tasks: map[string]*task{}, file: file}
+	var k *task
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		bare := strings.TrimSpace(line)
+		if k != nil && bare != "" && (line[0] == ' ' || line[0] == '\t') {
+			k.line(bare, file, n)
+			continue
+		}
+		if bare == "" || strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, "[") || strings.HasPrefix(bare, "set ") {
+			continue
+		}
+		k = nil
+		head, rest, ok := strings.Cut(bare, ":")
+		name, value, set := strings.Cut(bare, ":=")
+		switch {
+		case strings.HasPrefix(bare, "alias ") && set:
+			t.tasks[strings.TrimSpace(strings.TrimPrefix(name, "alias "))] = &task{needs: []string{strings.TrimSpace(value)}}
+		case set && !strings.ContainsAny(strings.TrimPrefix(strings.TrimSpace(name), "export "), " "):
+			t.vars[strings.TrimPrefix(strings.TrimSpace(name), "export ")] = strings.Trim(strings.TrimSpace(value), `"'`)
+		case ok:
+			if f := strings.Fields(strings.TrimPrefix(head, "@")); len(f) > 0 {
+				k = t.add(f[0])
+				k.params = f[1:]
+				k.needs = justNeeds(rest)
+			}
+		}
+	}
+	return t
+}
+
+// justNeeds are the recipes behind the colon: a, (b "arg"), && c.
+func justNeeds(s string) []string {
+	s, _, _ = strings.Cut(s, "#")
+	var out []string
+	inside := false
+	for _, w := range strings.Fields(strings.ReplaceAll(s, "&&", " ")) {
+		if !inside {
+			out = append(out, strings.Trim(w, "()"))
+		}
+		inside = (inside || strings.HasPrefix(w, "(")) && !strings.HasSuffix(w, ")")
+	}
+	return out
+}
+
+// line adds a line to a recipe. One that goes on, and the lines of a script
+// with a first line of its own, are one.
+func (k *task) line(text, file string, n int) {
+	if last := len(k.lines) - 1; last >= 0 {
+		l := &k.lines[last]
+		if strings.HasSuffix(l.text, `\`) || strings.HasPrefix(k.lines[0].text, "#!") {
+			l.text = strings.TrimSuffix(l.text, `\`) + "\n" + text
+			return
+		}
+	}
+	k.lines = append(k.lines, recipeLine{strings.TrimLeft(text, "@-"), file, n})
+}
+
+// readTaskfile reads the tasks of a Taskfile: as much YAML as they are written
+// in.
+func readTaskfile(text, file string) *taskfile {
+	t := &taskfile{lang: "shell", vars: map[string]string{}, tasks: map[string]*task{}, file: file}
+	section, key := "", ""
+	taskAt, blockAt := -1, -1
+	var k *task
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		bare := strings.TrimSpace(line)
+		if bare == "" || strings.HasPrefix(bare, "#") {
+			continue
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if blockAt >= 0 && indent > blockAt && k != nil {
+			k.lines[len(k.lines)-1].text += "\n" + bare
+			continue
+		}
+		blockAt = -1
+		name, value, _ := strings.Cut(bare, ":")
+		value = strings.TrimSpace(value)
+		switch {
+		case indent == 0:
+			section, k, taskAt = name, nil, -1
+		case section == "vars" || section == "env":
+			t.vars[name] = strings.Trim(value, `"'`)
+		case section != "tasks":
+		case taskAt < 0 || indent <= taskAt:
+			taskAt = indent
+			k = t.add(strings.Trim(name, `"'`))
+			if key = "cmds"; value != "" {
+				k.yaml("- "+value, file, n)
+			}
+		case strings.HasPrefix(bare, "- ") && (key == "cmds" || key == "deps"):
+			if k.yaml(bare, file, n, key) {
+				blockAt = indent
+			}
+		case !strings.HasPrefix(bare, "- ") && (name == "cmds" || name == "deps" || name == "cmd"):
+			if key = name; value != "" && k.yaml("- "+value, file, n, key) {
+				blockAt = indent
+			}
+		case name == "task" || name == "cmd":
+			k.yaml("- "+bare, file, n, key)
+		default:
+			if indent <= taskAt+2 {
+				key = name
+			}
+		}
+	}
+	return t
+}
+
+// yaml adds one item of cmds or deps; it reports whether a block begins.
+func (k *task) yaml(item, file string, n int, key ...string) bool {
+	s := strings.TrimSpace(strings.TrimPrefix(item, "-"))
+	if strings.HasPrefix(s, "[") {
+		for _, x := range strings.Split(strings.Trim(s, "[]"), ",") {
+			k.yaml("- "+strings.Trim(x, ` "'`), file, n, key...)
+		}
+		return false
+	}
+	for _, p := range []string{"task:", "cmd:"} {
+		rest, ok := strings.CutPrefix(strings.Trim(s, "{} "), p)
+		if !ok {
+			continue
+		}
+		rest = strings.Trim(strings.TrimSpace(rest), `"'`)
+		if p == "task:" {
+			rest, _, _ = strings.Cut(rest, ",")
+			k.needs = append(k.needs, strings.TrimSpace(rest))
+			return false
+		}
+		s = rest
+	}
+	if len(key) > 0 && key[0] == "deps" {
+		k.needs = append(k.needs, strings.Trim(s, `"'`))
+		return false
+	}
+	block := strings.HasPrefix(s, "|") || strings.HasPrefix(s, ">")
+	if block {
+		s = ""
+	}
+	if len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
+		s = s[1 : len(s)-1]
+	}
+	k.lines = append(k.lines, recipeLine{s, file, n})
+	return block
+}
+
+// readRakefile reads the tasks of a Rakefile, each with the Ruby in it.
+func readRakefile(text, file string) *taskfile {
+	t := &taskfile{lang: "ruby", vars: map[string]string{}, tasks: map[string]*task{}, file: file}
+	var spaces []string
+	var k *task
+	n, at := 0, 0
+	for line := range strings.Lines(text) {
+		n++
+		bare := strings.TrimSpace(line)
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		word, rest, _ := strings.Cut(bare, " ")
+		switch {
+		case k != nil && bare == "end" && indent <= at:
+			k = nil
+		case k != nil:
+			k.lines = append(k.lines, recipeLine{bare, file, n})
+		case word == "namespace":
+			spaces = append(spaces, rakeName(rest))
+		case bare == "end" && len(spaces) > 0:
+			spaces = spaces[:len(spaces)-1]
+		case word == "task" || word == "multitask":
+			name := strings.Join(append(spaces[:len(spaces):len(spaces)], rakeName(rest)), ":")
+			k, at = t.add(name), indent
+			if _, needs, ok := strings.Cut(rest, "=>"); ok {
+				k.rakeNeeds(needs)
+			} else if _, needs, ok := strings.Cut(strings.TrimPrefix(rest, ":"), ": "); ok {
+				k.rakeNeeds(needs)
+			}
+			if _, block, ok := strings.Cut(rest, "{"); ok || !strings.HasSuffix(bare, "do") && !strings.Contains(bare, " do ") {
+				k.lines = append(k.lines, recipeLine{strings.TrimSuffix(block, "}"), file, n})
+				k = nil
+			}
+		}
+	}
+	return t
+}
+
+func rakeName(s string) string {
+	s = strings.TrimLeft(s, ` :"'(`)
+	if i := strings.IndexFunc(s, func(c rune) bool {
+		return c != '_' && !(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')
+	}); i >= 0 {
+		s = s[:i]
+	}
+	return s
+}
+
+func (k *task) rakeNeeds(s string) {
+	s, _, _ = strings.Cut(s, " do")
+	for _, w := range strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("[], ", c) }) {
+		if w = strings.Trim(w, `:"'`); w != "" && w != "do" {
+			k.needs = append(k.needs, w)
+		}
+	}
+}
