@@ -6,8 +6,15 @@ import "strings"
 // shell line, several are a program with its arguments. When the argument is
 // a variable, every string of the text may be what it holds.
 func (r *reading) runs(s *source, k call) []Hit {
+	if r.skims() && !namesStart(k.name) {
+		return nil
+	}
 	lits := s.arguments(k)
 	if len(lits) == 0 {
+		if r.skims() {
+			r.hide()
+			return nil
+		}
 		return r.anyString(s)
 	}
 	if !r.set.namesProgram(strings.Join(lits, " ")) {

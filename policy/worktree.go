@@ -25,7 +25,10 @@ type worktree struct {
 	cwd     string
 	texts   map[string]string
 	missing map[string]bool
-	recipes int
+	recipes int // lines of recipes that may still be classified
+
+	programs int  // bytes of programs that may still be looked at
+	skim     bool // the program that is being looked at is long
 
 	dir    string   // where the line that is being read stands, as seen from cwd
 	stack  []string // the files, and targets in them, that are being followed
@@ -36,7 +39,7 @@ type worktree struct {
 func (s *Set) readingOf(c Call) *reading {
 	r := s.newReading()
 	if c.ReadFile != nil {
-		r.tree = &worktree{open: c.ReadFile, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes}
+		r.tree = &worktree{open: c.ReadFile, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: 2 * maxFile}
 	}
 	return r
 }
@@ -394,40 +397,4 @@ func (r *reading) follow(prog string, c *shell.Command) (hits []Hit, seen bool) 
 		r.hide()
 	}
 	return hits, seen
-}
-
-// ownProgram classifies a program of the project that is written in another
-// language than the shell's, ./x with #!/usr/bin/env python3.
-func (r *reading) ownProgram(c *shell.Command) []Hit {
-	name := c.Argv[0].Text
-	if !strings.Contains(name, "/") || c.Argv[0].Dynamic {
-		return nil
-	}
-	text, file, ok := r.file(c, name)
-	if !ok || !strings.HasPrefix(text, "#!") {
-		return nil
-	}
-	return r.programFile(languageOfFile("", text), text, file)
-}
-
-// programFile classifies a file that an interpreter runs.
-func (r *reading) programFile(lang, text, file string) []Hit {
-	if lang == "" || lang == "shell" || lang == "awk" {
-		return nil
-	}
-	hits, _ := r.following(file, func() []Hit { return r.placed(r.program(lang, text), file, text, 0) })
-	return hits
-}
-
-// programOf is the program text of the work tree that an interpreter is given,
-// by name or on standard input.
-func (r *reading) programOf(lang string, in inline, c *shell.Command) (text, file string, ok bool) {
-	name := in.script
-	if name == "" && c.Stdin.Kind == shell.InputFile && !c.Stdin.Known && len(in.code) == 0 {
-		name = c.Stdin.From
-	}
-	if r.tree == nil || name == "" || len(c.Files) > 0 || lang == "shell" || c.Remote != "" {
-		return "", "", false
-	}
-	return r.tree.read(name)
 }
