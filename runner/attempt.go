@@ -41,16 +41,17 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 	if err != nil {
 		return a, time.Time{}, err
 	}
-	mem := readMemory(keep, o)
+	was := earlier{stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o)}
 	guard := r.guard(keep, &a)
 	end, err := r.supervise(ctx, keep, s, &a, guard)
 	if err != nil {
-		return a, time.Time{}, err
+		a.Outcome, a.Reason, a.Ended = queue.CouldNotStart, err.Error(), o.Now().UTC()
+		return a, time.Time{}, errors.Join(err, o.Store.PutAttempt(keep, a))
 	}
 	j := judge(end, o.Now())
 	a.Outcome, a.Reason = j.outcome, j.reason
 	a.HeadAfter = place(keep, o, o.Root).Head
-	if err := r.settle(ctx, keep, s, &a, before, mem); err != nil {
+	if err := r.settle(ctx, keep, s, &a, was); err != nil {
 		return a, j.resetsAt, err
 	}
 	return a, j.resetsAt, nil

@@ -100,6 +100,9 @@ func judgeProvider(e ending, now time.Time) (judgement, bool) {
 	case f.APIErrorStatus == 401 || f.APIErrorStatus == 403,
 		strings.HasPrefix(low, "not logged in"), strings.HasPrefix(low, "invalid api key"):
 		return judgement{outcome: queue.Auth, reason: text}, true
+	case f.APIErrorStatus == 404:
+		// An unknown model: every other story would end the same way.
+		return judgement{outcome: queue.CouldNotStart, reason: text}, true
 	}
 	return judgement{}, false
 }

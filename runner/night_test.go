@@ -605,3 +605,43 @@ func TestTheNextAttemptKnowsWhatTheLastOneLeft(t *testing.T) {
 		}
 	}
 }
+
+// A program that nobody could look into pushes: git's own note of it puts it
+// on top of the report.
+func TestAPushThatNoCallShowsIsFoundInTheReflog(t *testing.T) {
+	tool := filepath.Join(t.TempDir(), "innocent")
+	n := newNight(t, sim.Any(sim.Bash(tool, ""), say("formatted")), "first", "second")
+	remote := filepath.Join(t.TempDir(), "remote.git")
+	// Too large to be read, as a program of any other kind would be.
+	script := "#!/bin/sh\n" + strings.Repeat("# "+strings.Repeat("-", 1000)+"\n", 1000) + "git commit -q --allow-empty -m x && git push -q origin HEAD:side\n"
+	if err := os.WriteFile(tool, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "--bare", remote}, {"init", "-q", "."}, {"remote", "add", "origin", remote},
+		{"config", "user.name", "t"}, {"config", "user.email", "t@example.com"},
+		{"commit", "-q", "--allow-empty", "-m", "start"}, {"push", "-q", "origin", "HEAD:main"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = n.o.Root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	n.o.Max = 1
+	snap := n.run(t.Context())
+	if len(snap.Actions) != 1 {
+		t.Fatalf("%d actions: %+v", len(snap.Actions), snap.Actions)
+	}
+	x := snap.Actions[0]
+	if x.Evidence != policy.Executed || x.Tier != policy.External || !strings.Contains(x.Command, "origin/side") || x.Outcome != "ok" {
+		t.Errorf("%+v", x)
+	}
+	// Another attempt in which nothing is pushed finds nothing new.
+	n.o.Only, n.o.Max = "2", 0
+	n.o.Client[2] = filepath.Join(n.o.State, "quiet.json")
+	writeJSON(t, n.o.Client[2], sim.Any(say("ok")))
+	if snap := n.run(t.Context()); len(snap.Actions) != 0 {
+		t.Errorf("%+v", snap.Actions)
+	}
+}

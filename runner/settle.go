@@ -14,17 +14,24 @@ import (
 	"github.com/seed-b23e517c/loop/stories"
 )
 
+// earlier is how things stood before an attempt.
+type earlier struct {
+	stories *stories.File
+	memory  memory
+	pushes  map[string]bool
+}
+
 // settle does all that follows an attempt: scan, claims, memory, gates, mark,
 // record. The order is the order in which a crash loses least: what reached
 // outside is in the queue before anything else is looked at.
-func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attempt, before *stories.File, mem memory) error {
-	if err := scan(keep, r.o, a); err != nil {
+func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attempt, was earlier) error {
+	if err := scan(keep, r.o, a, was.pushes); err != nil {
 		return err
 	}
-	if err := r.claims(keep, a, before); err != nil {
+	if err := r.claims(keep, a, was.stories); err != nil {
 		return err
 	}
-	a.Memory = mem.changes(readMemory(keep, r.o))
+	a.Memory = was.memory.changes(readMemory(keep, r.o))
 	if a.Outcome == queue.Done {
 		left := r.verify(ctx, a)
 		if err := r.leftovers(keep, left, a, "a gate"); err != nil {
@@ -38,7 +45,7 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 		return err
 	}
 	if a.Verified {
-		if err := r.mark(keep, s, a, before); err != nil {
+		if err := r.mark(keep, s, a, was.stories); err != nil {
 			return err
 		}
 	}
@@ -131,8 +138,10 @@ func (r *run) mark(ctx context.Context, s stories.Story, a *queue.Attempt, befor
 	return addFinding(ctx, r.o, a, "claim", a.Reason)
 }
 
-// scan reads an attempt's transcript and puts every hit into the queue.
-func scan(ctx context.Context, o *Options, a *queue.Attempt) error {
+// scan reads an attempt's transcript and puts every hit into the queue, and
+// with them the pushes that git noted and no call shows. before is nil when
+// what git had noted earlier is not known.
+func scan(ctx context.Context, o *Options, a *queue.Attempt, before map[string]bool) error {
 	path := filepath.Join(a.Dir, transcriptName)
 	f, err := os.Open(path)
 	if err != nil {
@@ -153,6 +162,9 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt) error {
 	}
 	o.Log.Debug("transcript scanned", "attempt", a.ID, "lines", stats.Lines, "bytes", stats.Bytes, "calls", stats.Calls, "hits", stats.Hits)
 	a.ScanNote, a.Scanned = ScanNote(stats), true
+	if before != nil {
+		actions = append(actions, unseenPushes(before, pushes(ctx, o), actions, *a, o.Now().UTC())...)
+	}
 	// A scan that is repeated after a crash finds its own actions again and
 	// adds none twice.
 	_, err = o.Store.AddAll(ctx, actions)

@@ -11,15 +11,20 @@ import (
 // maxScript is the longest file that is read to classify a call.
 const maxScript = 256 << 10
 
-// readFile gives the firewall the text of a file that a call would run: a
-// regular file under the repository, the call's directory or the folder for
-// temporary files. Links that lead out of these are not followed.
+// readFile gives the firewall the text of a file that a call would run: one of
+// the repository, the call's directory or the folder for temporary files.
 func readFile(o *Options, cwd, name string) (string, bool) {
+	return ReadScript(append([]string{o.Root, cwd}, temporary(o)...), name)
+}
+
+// ReadScript gives the text of a regular file of at most 256 KiB in one of the
+// folders. Links that lead out of them are not followed, and nothing waits.
+func ReadScript(dirs []string, name string) (string, bool) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil || !filepath.IsAbs(real) || isSystem(real) {
 		return "", false
 	}
-	for _, dir := range append([]string{o.Root, cwd}, temporary(o)...) {
+	for _, dir := range dirs {
 		dir, err := filepath.EvalSymlinks(dir)
 		if err != nil || !filepath.IsAbs(dir) {
 			continue

@@ -49,7 +49,7 @@ func Main(ctx context.Context, inv Invocation) int {
 		return complain(inv.Stderr, err)
 	}
 	if f.version {
-		_, _ = io.WriteString(inv.Stdout, Version+" (Claude Code)\n")
+		_, _ = io.WriteString(inv.Stdout, Version+" (Claude Code), scripted stand-in\n")
 		return 0
 	}
 	s, err := newSession(inv, f)

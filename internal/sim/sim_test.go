@@ -202,7 +202,7 @@ func (r run) last(kind string) object {
 
 func TestVersion(t *testing.T) {
 	var out bytes.Buffer
-	if code := Main(t.Context(), Invocation{Args: []string{"--version"}, Stdout: &out}); code != 0 || out.String() != "2.1.332 (Claude Code)\n" {
+	if code := Main(t.Context(), Invocation{Args: []string{"--version"}, Stdout: &out}); code != 0 || out.String() != "2.1.332 (Claude Code), scripted stand-in\n" {
 		t.Fatalf("%d %q", code, out.String())
 	}
 }
