@@ -20,24 +20,35 @@ func (a *app) insideAgent(ctx context.Context, s *queue.Store) string {
 			return name + " is set"
 		}
 	}
-	var running []int
-	// A queue that cannot be read is reported by the command itself.
-	if open, err := s.OpenAttempts(ctx); err == nil {
-		for _, at := range open {
-			if at.ChildPid != 0 && proc.Alive(at.ChildPid, at.ChildStart) {
-				running = append(running, at.ChildPid)
-			}
-		}
-	}
+	running := runningPids(ctx, s)
 	for _, p := range proc.Ancestors(proc.Self().Pid) {
 		if p.Comm == "claude" || slices.Contains(running, p.Pid) {
 			return fmt.Sprintf("it was started below %s (pid %d)", filepath.Base(p.Comm), p.Pid)
 		}
-		if len(p.Cmdline) > 1 && filepath.Base(p.Cmdline[0]) == "loop" && p.Cmdline[1] == "run" {
-			return fmt.Sprintf("it was started below a loop run (pid %d)", p.Pid)
-		}
 	}
 	return ""
+}
+
+// runningPids are the runs and clients at work on this repository. A process
+// that an agent detached has the run among its parents, because the run takes
+// orphans in; what either is called does not matter.
+func runningPids(ctx context.Context, s *queue.Store) (pids []int) {
+	// A queue that cannot be read is reported by the command itself.
+	if sessions, err := s.Sessions(ctx); err == nil {
+		for _, se := range sessions {
+			if se.Ended.IsZero() && se.BootID == proc.BootID() && proc.Alive(se.Pid, se.PidStart) {
+				pids = append(pids, se.Pid)
+			}
+		}
+	}
+	if open, err := s.OpenAttempts(ctx); err == nil {
+		for _, at := range open {
+			if proc.Alive(at.ChildPid, at.ChildStart) {
+				pids = append(pids, at.ChildPid)
+			}
+		}
+	}
+	return pids
 }
 
 // forPeople refuses a command that only a person may give.
