@@ -25,13 +25,19 @@ type Explanation struct {
 
 // Explain shows how a command line is read: each simple command, what was
 // unwrapped, which rule said what.
-func (s *Set) Explain(command string) (e Explanation) {
+func (s *Set) Explain(command string) Explanation {
+	return s.ExplainCall(command, Call{})
+}
+
+// ExplainCall is Explain for a call whose directory is known and whose files
+// can be read: what they run stands under the command that runs it.
+func (s *Set) ExplainCall(command string, c Call) (e Explanation) {
 	defer func() {
 		if p := recover(); p != nil {
 			e = Explanation{Command: command, Result: s.failed(command, p)}
 		}
 	}()
-	r := s.newReading()
+	r := s.readingOf(c)
 	r.trace = true
 	hits := r.line(command)
 	e = Explanation{Command: command, Result: finish(hits, Mentioned), Nodes: r.nodes}
@@ -41,6 +47,50 @@ func (s *Set) Explain(command string) (e Explanation) {
 	}
 	e.Opaque = l.Opaque
 	return e
+}
+
+// nested puts what a script runs under the command that runs it, by the name
+// of the script.
+type nested map[string][]Node
+
+// take moves the nodes that were found since n under the innermost script.
+func (k *nested) take(r *reading, n int, scripts []string) {
+	if len(r.nodes) <= n || len(scripts) == 0 {
+		return
+	}
+	if *k == nil {
+		*k = nested{}
+	}
+	file := scripts[len(scripts)-1]
+	(*k)[file] = append((*k)[file], r.nodes[n:]...)
+	r.nodes = r.nodes[:n]
+}
+
+// give puts what a script runs under the last node, which ran it, and leaves
+// that node what is still said of it.
+func (k nested) give(r *reading, file string, said []Hit) {
+	if len(r.nodes) == 0 {
+		return
+	}
+	node := &r.nodes[len(r.nodes)-1]
+	res := finish(append([]Hit(nil), said...), Mentioned)
+	node.Verdict, node.Hits = res.Verdict, res.Hits
+	node.Children = append(node.Children, k[file]...)
+	delete(k, file)
+	for _, c := range node.Children {
+		if verdictRank(c.Verdict) > verdictRank(node.Verdict) {
+			node.Verdict = c.Verdict
+		}
+	}
+}
+
+func verdictRank(v Verdict) int {
+	for i, w := range []Verdict{VerdictLocal, VerdictMention, VerdictShared, VerdictExternal} {
+		if v == w {
+			return i
+		}
+	}
+	return 0
 }
 
 func newNode(c *shell.Command, hits []Hit, children []Node) Node {

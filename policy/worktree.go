@@ -114,37 +114,51 @@ func (r *reading) readScript(name string) (string, bool) {
 func (r *reading) commands(l shell.Line) []Hit {
 	var hits []Hit
 	var unclear map[string]bool // files of which not everything can be seen through
-	if len(l.Ran) > 0 {
-		unclear = map[string]bool{}
-	}
+	var under nested
+	all := len(l.Opaque) == 0
 	for i := range l.Commands {
 		c := &l.Commands[i]
-		before := r.blind()
 		if len(c.Scripts) == 0 {
 			hits = append(hits, r.command(c)...)
 		} else {
+			n, before := len(r.nodes), r.blind()
 			hits = append(hits, r.inScript(c)...)
-		}
-		if r.blind() > before && len(c.Scripts) > 0 {
-			for _, f := range c.Scripts {
-				unclear[f] = true
+			if r.blind() > before {
+				unclear = with(unclear, c.Scripts)
 			}
+			under.take(r, n, c.Scripts)
 		}
 		if len(hits) > maxHits {
+			all = false
 			break
 		}
 	}
-	for i := range l.Ran {
+	first := len(r.nodes)
+	for i := len(l.Ran) - 1; i >= 0; i-- { // the innermost first
 		c := &l.Ran[i]
-		before := r.blind()
+		file := c.Scripts[len(c.Scripts)-1]
+		n, before := len(r.nodes), r.blind()
 		said := r.command(c)
 		r.tree.hidden = before // what hides behind it has been counted
-		if !unclear[c.Scripts[len(c.Scripts)-1]] && len(l.Opaque) == 0 {
+		if all && !unclear[file] {
 			said = seenThrough(said)
 		}
+		under.give(r, file, said)
+		under.take(r, n, c.Scripts[:len(c.Scripts)-1])
 		hits = append(hits, said...)
 	}
+	slices.Reverse(r.nodes[first:])
 	return hits
+}
+
+func with(set map[string]bool, names []string) map[string]bool {
+	if set == nil {
+		set = map[string]bool{}
+	}
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
 }
 
 // inScript classifies a command that stands in a file.

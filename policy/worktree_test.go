@@ -344,6 +344,28 @@ func TestWorkTree(t *testing.T) {
 	}
 }
 
+// What a script runs stands under the command that runs it.
+func TestExplainCall(t *testing.T) {
+	files := map[string]string{"outer.sh": "echo x\nsh inner.sh\n", "inner.sh": "git push\n", "deploy.sh": "echo x\n"}
+	e := builtin(t).ExplainCall("sh outer.sh && ./deploy.sh", Call{ReadFile: func(name string) (string, bool) { s, ok := files[name]; return s, ok }})
+	var print func(nodes []Node) string
+	print = func(nodes []Node) string {
+		var out []string
+		for _, n := range nodes {
+			s := strings.Join(n.Argv, " ") + "=" + string(n.Verdict)
+			if len(n.Children) > 0 {
+				s += "(" + print(n.Children) + ")"
+			}
+			out = append(out, s)
+		}
+		return strings.Join(out, " ")
+	}
+	const want = "sh outer.sh=external(echo x=local sh inner.sh=external(git push=external)) ./deploy.sh=local(echo x=local)"
+	if got := print(e.Nodes); got != want || e.Result.Verdict != VerdictExternal {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
 func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
 
 // Without files every verdict is the one of names; with them it is lower only

@@ -182,6 +182,9 @@ func (c *Command) key(b []byte) []byte {
 	for _, rd := range c.Redirects {
 		b = append(append(append(b, rd.Op...), rd.Target.Text...), 1)
 	}
+	for _, s := range c.Scripts {
+		b = append(append(b, s...), 2)
+	}
 	for _, e := range c.Env {
 		b = append(append(append(append(b, e.Name...), '='), e.Value.Text...), 1)
 	}
