@@ -46,7 +46,7 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	if in.script != "" && len(c.Files) == 0 && len(hits) == 0 && lang != "awk" {
 		hits = append(hits, r.toldTo(in.script, c, afterWord(c.Argv, in.script))...)
 	}
-	if in.script != "" && len(c.Files) == 0 && lang != "awk" && r.set.table().riskyScript(in.script) {
+	if in.script != "" && len(c.Files) == 0 && lang != "awk" && r.set.table().riskyScript(in.script) && !helpOnly(c.Argv) {
 		hits = append(hits, opaqueHit("opaque-script", commandText(c), "A script that is not looked into is named like one that reaches outside."))
 	}
 	return hits
@@ -55,6 +55,10 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 // unseen judges an interpreter whose program comes out of another command.
 func (r *reading) unseen(lang string, in inline, c *shell.Command) (Hit, bool) {
 	switch {
+	case len(in.code) == 1 && lang != "awk" && lang != "shell" && strings.HasPrefix(in.code[0], "$(") && strings.HasSuffix(in.code[0], ")"):
+		if f := strings.Fields(strings.Trim(in.code[0], "$()")); len(f) == 2 && f[0] == "cat" && !r.set.table().riskyScript(f[1]) {
+			return Hit{}, false
+		}
 	case lang == "awk" || lang == "shell" || len(in.code) > 0 || len(c.Files) > 0:
 		return Hit{}, false
 	case strings.HasPrefix(in.script, "<("), unknownWord(shell.Word{Text: in.script, Dynamic: true}) && strings.HasPrefix(in.script, "$("):
@@ -151,6 +155,7 @@ func (r *reading) program(lang, text string) []Hit {
 			hits = append(hits, r.line(l.text)...)
 		}
 	}
+	hits = append(hits, r.wordLists(src)...)
 	switch lang {
 	case "awk":
 		hits = append(hits, r.awkPipes(src)...)

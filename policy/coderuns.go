@@ -10,6 +10,9 @@ func (r *reading) runs(s *source, k call) []Hit {
 		return nil
 	}
 	lits := s.arguments(k)
+	if !r.skims() && s.disguised(k) {
+		return []Hit{opaqueHit("opaque-payload", excerpt(s.text, k.start, k.end), "It runs a command that it first decodes.")}
+	}
 	if len(lits) == 0 {
 		if r.skims() {
 			r.hide()
@@ -27,6 +30,47 @@ func (r *reading) runs(s *source, k call) []Hit {
 		lits = lits[1:] // execvp("git", ["git", ...])
 	}
 	return r.line(quoteWords(lits))
+}
+
+// disguised: the arguments decode or turn round the text that is run.
+func (s *source) disguised(k call) bool {
+	args := s.code[k.start:k.end]
+	for _, w := range []string{"b64decode", "fromhex(", "unhexlify(", "[::-1]", "codecs.decode(", "chr(", "atob(", "fromCharCode", "decompress(", "Base64.decode", "unpack("} {
+		if strings.Contains(args, w) {
+			return true
+		}
+	}
+	return strings.Contains(args, "Buffer.from(") && strings.Contains(args, "toString(")
+}
+
+// wordLists classifies the %w[...] that Ruby starts as a command, and the
+// strings that Groovy executes.
+func (r *reading) wordLists(s *source) []Hit {
+	var hits []Hit
+	switch s.lang {
+	case "ruby":
+		for at := 0; ; {
+			i := strings.Index(s.text[at:], "%w")
+			if i < 0 || at+i+3 > len(s.text) {
+				return hits
+			}
+			at += i + 2
+			before := strings.TrimRight(s.text[max(0, at-14):at-2], "(* ")
+			end := strings.IndexAny(s.text[at:], "])}>")
+			for _, verb := range []string{"exec", "system", "spawn", "popen", "capture2", "capture3"} {
+				if end > 0 && strings.HasSuffix(before, verb) {
+					hits = append(hits, r.line(s.text[at+1:at+end])...)
+				}
+			}
+		}
+	case "groovy":
+		for _, l := range s.lits {
+			if strings.HasPrefix(s.code[l.end:], ".execute(") {
+				hits = append(hits, r.line(l.text)...)
+			}
+		}
+	}
+	return hits
 }
 
 // quietCall: a call that is known to do nothing with its strings but look at

@@ -18,6 +18,13 @@ func dbRemote(a *args, rest []shell.Word) bool {
 	if a.tool.is("cqlsh") && a.cmd.Program() == "cqlsh" && len(rest) > 0 && !isLoopbackHost(rest[0].Text) {
 		return true
 	}
+	for _, w := range a.cmd.Wrappers {
+		for _, part := range nameWords(w) {
+			if part == "prod" || part == "production" {
+				return true // dotenv -e .env.prod --, doppler run -c prod --
+			}
+		}
+	}
 	hosts = append(hosts, rest...)
 	for _, h := range hosts {
 		if remoteHost(h, a) {

@@ -15,9 +15,11 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 	}
 	switch prog {
 	case "go":
-		if sub == "run" || sub == "test" {
+		if sub == "run" || sub == "test" || sub == "build" || sub == "install" {
 			return r.programs("go", c)
 		}
+	case "gcc", "cc", "clang", "g++", "clang++", "tcc", "rustc", "javac", "kotlinc", "scalac", "zig", "nim":
+		return r.programs("go", c)
 	case "java", "scala", "kotlin", "jshell", "jbang":
 		return r.programs("java", c)
 	case "make", "gmake":

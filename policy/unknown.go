@@ -150,5 +150,6 @@ func hasDry(argv []shell.Word) bool {
 
 // helpOnly: the program is asked for its help alone.
 func helpOnly(argv []shell.Word) bool {
-	return len(argv) == 2 && (argv[1].Text == "--help" || argv[1].Text == "-h" || argv[1].Text == "--version")
+	n := len(argv) - 1
+	return (n == 1 || n == 2) && (argv[n].Text == "--help" || argv[n].Text == "-h" || argv[n].Text == "--version")
 }
