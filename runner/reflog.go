@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
@@ -56,17 +56,27 @@ func pushes(ctx context.Context, o *Options) map[string]bool {
 	return found
 }
 
-// unseenPushes are the pushes that happened since before and that the scan
-// of the transcript did not find, as actions that ran.
-func unseenPushes(before, after map[string]bool, seen []queue.Action, a queue.Attempt, now time.Time) []queue.Action {
+// unseenPushes are the pushes that happened since before and that neither the
+// scan of the transcript found nor a person's approval made, as actions that
+// ran. seen is what the scan found.
+func unseenPushes(ctx context.Context, o *Options, before map[string]bool, seen []queue.Action, a queue.Attempt) ([]queue.Action, error) {
 	for _, x := range seen {
 		if x.Evidence == policy.Executed && strings.Contains(strings.Join(x.Rules, " "), "push") {
-			return nil
+			return nil, nil
 		}
+	}
+	after := pushes(ctx, o)
+	maps.DeleteFunc(after, func(line string, _ bool) bool { return before[line] })
+	if len(after) == 0 {
+		return nil, nil
+	}
+	approved, err := o.Store.Actions(ctx, queue.Filter{Status: []queue.Status{queue.Replayed, queue.Failed}})
+	if err != nil {
+		return nil, err
 	}
 	var out []queue.Action
 	for _, line := range slices.Sorted(maps.Keys(after)) {
-		if before[line] {
+		if replayedAt(approved, line) {
 			continue
 		}
 		branch, entry, _ := strings.Cut(line, " ")
@@ -74,10 +84,31 @@ func unseenPushes(before, after map[string]bool, seen []queue.Action, a queue.At
 		out = append(out, queue.Action{
 			Kind: "call", Session: a.Session, Story: a.Story, StoryTitle: a.StoryTitle, Attempt: a.ID,
 			Tool: "git", ToolUseID: "reflog " + line, Command: "git push (seen in the reflog of " + branch + ")",
-			Rules: []string{"git-reflog-push"}, Why: "git noted a push that no call in the transcript shows.",
+			Rules: []string{"git-reflog-push"}, Why: "git noted a push that no call in the transcript shows: a program made it, or you did.",
 			Undo: policy.UndoCorrection, Tier: policy.External, Evidence: policy.Executed, Outcome: "ok",
-			Excerpt: branch + " now at " + moved, GitHead: a.HeadAfter, DetectedAt: now, FoundBy: queue.ByScan,
+			Excerpt: branch + " now at " + moved, GitHead: a.HeadAfter, DetectedAt: o.Now().UTC(), FoundBy: queue.ByScan,
 		})
 	}
-	return out
+	return out, nil
+}
+
+// replayedAt reports whether the time of a reflog line lies in the replay of
+// an approved action.
+func replayedAt(approved []queue.Action, line string) bool {
+	head, _, _ := strings.Cut(line, "\t")
+	fields := strings.Fields(head)
+	if len(fields) < 2 {
+		return false
+	}
+	sec, err := strconv.ParseInt(fields[len(fields)-2], 10, 64)
+	if err != nil {
+		return false
+	}
+	for _, x := range approved {
+		// git's times are whole seconds.
+		if r := x.Replay; r != nil && sec >= r.Started.Unix() && sec <= r.Started.Add(r.Duration).Unix()+1 {
+			return true
+		}
+	}
+	return false
 }

@@ -163,7 +163,11 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, before map[string]b
 	o.Log.Debug("transcript scanned", "attempt", a.ID, "lines", stats.Lines, "bytes", stats.Bytes, "calls", stats.Calls, "hits", stats.Hits)
 	a.ScanNote, a.Scanned = ScanNote(stats), true
 	if before != nil {
-		actions = append(actions, unseenPushes(before, pushes(ctx, o), actions, *a, o.Now().UTC())...)
+		unseen, err := unseenPushes(ctx, o, before, actions, *a)
+		if err != nil {
+			return err
+		}
+		actions = append(actions, unseen...)
 	}
 	// A scan that is repeated after a crash finds its own actions again and
 	// adds none twice.
