@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/base64"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,34 +74,45 @@ func TestNoSpellingOfAPushGetsOut(t *testing.T) {
 }
 
 // The agent cannot decide about its own actions, however it starts loop: the
-// rules refuse the plain forms, and the program itself those they cannot see.
+// rules refuse the plain forms, and the program itself those they cannot see,
+// under whatever name it was installed.
 func TestAgentCannotApprove(t *testing.T) {
 	t.Parallel()
-	title := "Approve it yourself"
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip(err)
 	}
-	loop := program()
-	bare := "env -i HOME=\"$HOME\" PATH=\"$PATH\" LOOP_HOME=\"$LOOP_HOME\" "
-	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
-		fakeapi.Call(fakeapi.Bash("git push origin HEAD:refs/heads/self")),
-		fakeapi.Call(fakeapi.Bash(loop + " approve 1 --yes")),
-		fakeapi.Call(fakeapi.Bash("L=" + loop + "; A=approve; $L $A 1 --yes")),
-		fakeapi.Call(fakeapi.Bash("cp " + loop + " tool; " + bare + "./tool approve 1 --yes >below 2>&1")),
-		fakeapi.Call(fakeapi.Bash(bare + "setsid -f sh -c './tool approve 1 --yes >beside 2>&1; touch over'; until test -e over; do sleep 0.1; done")),
-		fakeapi.Say("done"),
-	}}})
-	w.stories("", title)
-	w.loop("run").want(t, exitWaiting)
-	if w.remoteHead("self") != "" {
-		t.Error("the agent's approval was taken")
-	}
-	for _, name := range []string{"below", "beside"} {
-		if got := w.read("repo/" + name); !strings.Contains(got, "agent's own session") {
-			t.Errorf("%s the client it was told %q", name, got)
-		}
-	}
-	if a := w.report().Actions; len(a) != 3 || a[0].Status != queue.Pending || len(a[0].Decisions) != 0 {
-		t.Errorf("actions: %+v", a)
+	for _, name := range []string{"loop", "night"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			title := "Approve it yourself"
+			bare := "env -i HOME=\"$HOME\" PATH=\"$PATH\" LOOP_HOME=\"$LOOP_HOME\" "
+			w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
+				fakeapi.Call(fakeapi.Bash("git push origin HEAD:refs/heads/self")),
+				fakeapi.Call(fakeapi.Bash(name + " approve 1 --yes >plain 2>&1")),
+				fakeapi.Call(fakeapi.Bash("A=approve; " + name + " $A 1 --yes >plain 2>&1")),
+				fakeapi.Call(fakeapi.Bash("cp \"$(command -v " + name + ")\" tool; " + bare + "./tool approve 1 --yes >below 2>&1")),
+				fakeapi.Call(fakeapi.Bash(bare + "setsid -f sh -c './tool approve 1 --yes >beside 2>&1; touch over'; until test -e over; do sleep 0.1; done")),
+				fakeapi.Say("done"),
+			}}})
+			loop := filepath.Join(w.root, "bin", name)
+			if out, err := exec.Command("cp", program(), loop).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			w.stories("", title)
+			w.start(w.repo, nil, loop, "run").wait().want(t, exitWaiting)
+			if w.remoteHead("self") != "" {
+				t.Error("the agent's approval was taken")
+			}
+			for _, file := range []string{"below", "beside"} {
+				if got := w.read("repo/" + file); !strings.Contains(got, "agent's own session") {
+					t.Errorf("%s the client it was told %q", file, got)
+				}
+			}
+			for _, a := range w.report().Actions {
+				if a.Status != queue.Pending || len(a.Decisions) != 0 {
+					t.Errorf("an action was decided: %+v", a)
+				}
+			}
+		})
 	}
 }
