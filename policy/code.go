@@ -15,7 +15,7 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	}
 	in := readInline(lang, prog, c.Argv[1:])
 	if len(in.module) > 0 {
-		return r.module(c, in.module)
+		return append(r.moduleFile(in.module[0].Text), r.module(c, in.module)...)
 	}
 	var hits []Hit
 	if text, file, ok := r.programOf(lang, in, c); ok {

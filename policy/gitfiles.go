@@ -60,12 +60,16 @@ func (r *reading) gitFiles(c *shell.Command) []Hit {
 		return nil
 	}
 	root, config := r.gitConfig()
-	dirs := []string{".husky"}
+	hooks := ".git/hooks"
 	if p, ok := config.value["core.hookspath"]; ok {
-		dirs = append(dirs, p)
-	} else {
-		dirs = append(dirs, ".git/hooks")
+		hooks = p
 	}
+	for _, v := range a.all("-c") {
+		if key, p, _ := strings.Cut(v.Text, "="); strings.EqualFold(key, "core.hookspath") {
+			hooks = p
+		}
+	}
+	dirs := []string{".husky", hooks}
 	defer r.in(root)()
 	var hits []Hit
 	for _, d := range dirs {

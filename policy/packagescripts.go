@@ -118,14 +118,14 @@ func (r *reading) manifest(prog string, c *shell.Command, folders []string) (fol
 	case "composer":
 		names = []string{"composer.json"}
 	}
-	for _, n := range names {
+	for _, n := range namesAbove(names) {
 		text, file, found := r.file(c, n)
 		if !found {
 			continue
 		}
 		m = readManifest(text, file)
 		if len(folders) == 0 {
-			return "", m, true
+			return path.Dir(n), m, true
 		}
 		for _, f := range folders {
 			if folder, own, ok := r.workspace(c, m, strings.TrimSuffix(f, "...")); ok {
@@ -135,6 +135,18 @@ func (r *reading) manifest(prog string, c *shell.Command, folders []string) (fol
 		return "", manifest{}, false
 	}
 	return "", manifest{}, false
+}
+
+// namesAbove are the names here and in the folders above: a package manager
+// takes the nearest.
+func namesAbove(names []string) []string {
+	var out []string
+	for _, up := range []string{"", "..", "../..", "../../.."} {
+		for _, n := range names {
+			out = append(out, path.Join(up, n))
+		}
+	}
+	return out
 }
 
 // workspace finds a package of the workspace by its folder or its name.

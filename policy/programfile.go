@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -110,5 +111,48 @@ func (r *reading) programOf(lang string, in inline, c *shell.Command) (text, fil
 	if r.tree == nil || name == "" || len(c.Files) > 0 || lang == "shell" || c.Remote != "" {
 		return "", "", false
 	}
-	return r.tree.read(name)
+	tries := []string{name}
+	switch {
+	case lang == "javascript" && path.Ext(name) == "":
+		tries = append(tries, name+".js", name+".ts", name+"/index.js")
+	case lang == "python" && path.Ext(name) == "":
+		tries = append(tries, name+"/__main__.py")
+	}
+	for _, n := range tries {
+		if text, file, ok = r.tree.read(n); ok {
+			return text, file, true
+		}
+	}
+	return "", "", false
+}
+
+// moduleFile classifies a module of the project that python -m runs.
+func (r *reading) moduleFile(name string) []Hit {
+	if r.tree == nil {
+		return nil
+	}
+	base := strings.ReplaceAll(name, ".", "/")
+	for _, n := range []string{base + ".py", base + "/__main__.py"} {
+		if text, file, ok := r.tree.read(n); ok {
+			return r.programFile("python", text, file)
+		}
+	}
+	return nil
+}
+
+// goFiles classifies the files that go run is given by name.
+func (r *reading) goFiles(c *shell.Command) []Hit {
+	if r.tree == nil || len(c.Argv) < 2 || c.Argv[1].Text != "run" {
+		return nil
+	}
+	var hits []Hit
+	for _, w := range c.Argv[2:] {
+		if path.Ext(w.Text) != ".go" {
+			continue
+		}
+		if text, file, ok := r.tree.read(w.Text); ok {
+			hits = append(hits, r.programFile("go", text, file)...)
+		}
+	}
+	return hits
 }

@@ -57,13 +57,9 @@ func (r *reading) taskTargets(prog string, c *shell.Command) ([]Hit, bool) {
 	for _, d := range a.all("-d", "--working-directory", "--dir", "-C") {
 		defer r.in(d.Text)()
 	}
-	for _, up := range []string{"", "..", "../..", "../../.."} {
-		for _, n := range names {
-			text, file, ok := r.file(c, path.Join(up, n))
-			if !ok {
-				continue
-			}
-			defer r.in(up)()
+	for _, n := range namesAbove(names) {
+		if text, file, ok := r.file(c, n); ok {
+			defer r.in(path.Dir(n))()
 			return r.runTasks(parse(text, file), a.words)
 		}
 	}

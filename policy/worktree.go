@@ -404,6 +404,8 @@ func (r *reading) follow(prog string, c *shell.Command) (hits []Hit, seen bool) 
 		hits, seen = r.taskTargets(prog, c)
 	case "git":
 		return r.gitFiles(c), false
+	case "go":
+		return r.goFiles(c), false
 	default:
 		return r.ownProgram(c), false
 	}

@@ -183,7 +183,7 @@ func mayWrite(input []byte) bool {
 	if !bytes.Contains(input, []byte(`"command"`)) && !bytes.Contains(input, []byte(`"cmd"`)) {
 		return false
 	}
-	for _, word := range []string{"tee ", "cp ", "mv ", `\u003e`} {
+	for _, word := range []string{"tee ", "cp ", "mv ", "ln ", "install ", "config ", "pkg set", `\u003e`} {
 		if bytes.Contains(input, []byte(word)) {
 			return true
 		}

@@ -77,6 +77,8 @@ func TestWrittenThenRun(t *testing.T) {
 		"python":                           {[]string{initLine, write("w", "/p/a.py", "import os\nos.system('git push')\n"), bashUse("run", "python3 a.py")}, "written at line 2: git push; run at line 3: python3 a.py"},
 		"hook":                             {[]string{initLine, write("w", "/p/.git/hooks/post-commit", push), bashUse("run", "git commit -m x")}, "written at line 2: git push origin main; run at line 3: git commit -m x"},
 		"overwritten by what is not known": {[]string{initLine, write("w", "/p/x.sh", push), bashUse("v", "sed s/git/true/ y > x.sh"), bashUse("run", "./x.sh")}, ""},
+		"alias":                            {[]string{initLine, bashUse("w", "git config --global alias.up '!git push'"), bashUse("run", "git up")}, "written at line 2: git push; run at line 3: git up"},
+		"script set":                       {[]string{initLine, bashUse("w", "npm pkg set scripts.go='git push'"), bashUse("run", "npm run go")}, "written at line 2: git push; run at line 3: npm run go"},
 		"harmless":                         {[]string{initLine, write("w", "/p/deploy.sh", "echo hello\n"), bashUse("run", "./deploy.sh")}, ""},
 	}
 	set := builtin(t)

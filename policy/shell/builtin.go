@@ -68,7 +68,7 @@ func setState(w *walker, c Command, in input) (output, bool) {
 		for _, a := range args {
 			delete(w.st.aliases, a.Text)
 		}
-	case "cp", "mv":
+	case "cp", "mv", "ln", "install":
 		if len(args) >= 2 {
 			if s, ok := w.scriptText(args[len(args)-2].Text); ok {
 				w.write(Write{Name: args[len(args)-1].Text, Text: s.text, Known: true})

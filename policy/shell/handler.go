@@ -23,7 +23,7 @@ func handlerOf(name string) handler {
 		return sourceFile
 	case "cd", "pushd", "popd":
 		return changeDir
-	case "set", "shift", "unset", "read", "getopts", "mapfile", "readarray", "printf", "alias", "unalias", "cp", "mv", "tee":
+	case "set", "shift", "unset", "read", "getopts", "mapfile", "readarray", "printf", "alias", "unalias", "cp", "mv", "ln", "install", "tee":
 		return setState
 	case "command", "exec":
 		return commandOrExec
@@ -116,11 +116,35 @@ func evalCode(w *walker, c Command, in input) (output, bool) {
 // a part of it shows in the words of the commands.
 func (w *walker) codeOf(c Command, code Word, label string, st *state, in input) output {
 	if code.Subst && isSubst(code.Text) { // nothing of the code is known
+		if s, ok := w.scriptText(printedFile(code.Text)); ok && s.file != "" {
+			return w.payloadOf(c, s.word(), label, st, in, s)
+		}
 		c.Opaque = "runs what " + printer(code.Text) + " prints"
 		w.emit(c)
 		return output{}
 	}
 	return w.payloadOf(c, code, label, st, in)
+}
+
+// printedFile is the file that a substitution prints as it is: $(cat x) and
+// $(<x).
+func printedFile(text string) string {
+	f := strings.Fields(strings.TrimSuffix(strings.TrimPrefix(text, "$("), ")"))
+	switch {
+	case len(f) == 2 && (f[0] == "cat" || f[0] == "<"):
+		return plainName(f[1])
+	case len(f) == 1 && strings.HasPrefix(f[0], "<"):
+		return plainName(f[0][1:])
+	}
+	return ""
+}
+
+func plainName(s string) string {
+	s = strings.Trim(s, `"'`)
+	if strings.ContainsAny(s, "$`*?[|&;<>(){}\\\"'") {
+		return ""
+	}
+	return s
 }
 
 // printer names the program of the first substitution in a text.
@@ -195,6 +219,9 @@ func (w *walker) runFile(c Command, name Word, args []Word, st *state, in input)
 		if !strings.HasPrefix(name.Text, "<(") {
 			return w.runInput(c, st, in)
 		}
+		if s, ok := w.scriptText(printedFile("$" + name.Text[1:])); ok && s.file != "" {
+			return w.payloadOf(c, s.word(), label(c.Argv[:1], 1, Word{}), st, in, s), true
+		}
 		if text, ok := w.inner(name.Text); ok {
 			return w.payloadOf(c, text.Word, label(c.Argv[:1], 1, Word{}), st, in), true
 		}
@@ -206,7 +233,7 @@ func (w *walker) runFile(c Command, name Word, args []Word, st *state, in input)
 	if !ok || name.Dynamic {
 		return output{}, false
 	}
-	if len(args) > 0 {
+	if len(args) > 0 || s.file != "" && st != w.st {
 		st.params, st.hasParams = args, true
 	}
 	if st != w.st {

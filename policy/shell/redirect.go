@@ -148,7 +148,12 @@ const maxWritten = 256
 // write remembers what the line puts into a file, for what it runs later.
 func (w *walker) write(f Write) {
 	if f.Known {
-		w.st.setFile(f.Name, f.Text, f.Append)
+		text := f.Text
+		if _, ok := w.st.file(f.Name); !ok && f.Append && w.r.opts.ReadFile != nil {
+			old, _ := w.r.opts.ReadFile(w.st.join2(f.Name))
+			text = old + text
+		}
+		w.st.setFile(f.Name, text, f.Append)
 	}
 	if f.Name = w.st.join2(f.Name); w.f.mode == Runs && w.f.remote == "" && len(w.r.line.Written) < maxWritten {
 		w.r.line.Written = append(w.r.line.Written, f)

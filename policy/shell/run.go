@@ -122,7 +122,7 @@ func (w *walker) scriptText(name string) (script, bool) {
 	if text, ok := w.st.file(name); ok {
 		return script{text: text}, true
 	}
-	if w.r.opts.ReadFile == nil || w.f.remote != "" {
+	if w.r.opts.ReadFile == nil || w.f.remote != "" || name == "" {
 		return script{}, false
 	}
 	s := script{file: w.st.join2(name)}
