@@ -1,17 +1,20 @@
 package main
 
 import (
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/runner"
 )
 
 const explainLong = `Show how a command line is read: each simple command, what was unwrapped, which rule
 says what; and, for what leaves this machine, a form of it that would not, where the rule
-knows one. Quote the line, so that your shell does not read it first. Nothing is run.
+knows one. Quote the line, so that your shell does not read it first. Nothing is run; the scripts,
+make targets and package scripts of the work tree that it would run are read.
 
 ` + exitHelp
 
@@ -21,10 +24,17 @@ func newExplain(a *app) *cobra.Command {
 		Long: explainLong,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			_, _, set, err := a.configured(cmd.Context())
+			w, _, set, err := a.configured(cmd.Context())
 			if err != nil {
 				return err
 			}
+			dir, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			call := policy.Call{Cwd: dir, ReadFile: func(name string) (string, bool) {
+				return runner.ReadScript([]string{w.Root, dir}, name)
+			}}
 			ro, err := a.reportOptions()
 			if err != nil {
 				return err
@@ -34,7 +44,7 @@ func newExplain(a *app) *cobra.Command {
 				return err
 			}
 			e := explainer{a: a, styles: term.NewStyles(ro.Color), near: near, width: ro.Width}
-			e.print(set.Explain(strings.Join(words, " ")))
+			e.print(set.ExplainCall(strings.Join(words, " "), call))
 			return nil
 		},
 	}
@@ -75,7 +85,7 @@ func (e explainer) node(n policy.Node, indent int) {
 	for _, h := range n.Hits {
 		e.hit(indent, h)
 	}
-	if len(n.Hits) == 0 {
+	if len(n.Hits) == 0 && n.Verdict == policy.VerdictLocal {
 		e.put(indent, e.styles.Faint, "no rule speaks of it: ", "local")
 	}
 	if f, ok := e.near.of(n); ok {

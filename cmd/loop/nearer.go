@@ -38,7 +38,7 @@ func (n nearer) of(node policy.Node) (form, bool) {
 		return form{}, false
 	}
 	for _, h := range node.Hits {
-		if h.Mention || h.Tier != policy.External {
+		if h.Mention || h.Tier != policy.External || h.File != "" {
 			continue
 		}
 		d := n.rules[h.Rule]
