@@ -127,6 +127,17 @@ func (s *Set) shellCall(cmd string, in map[string]any, c Call) Result {
 		return finish(append(r.program(l, cmd), s.mentions(cmd)...), Mentioned)
 	}
 	res := s.classifyLine(cmd, c)
+	if code, ok := in["code"].(string); ok && code == cmd && res.Tier < External {
+		// Which language is not said: what sends in one of the two that such
+		// tools know counts.
+		r := s.readingOf(c)
+		for _, h := range append(r.program("python", cmd), r.program("javascript", cmd)...) {
+			if h.Tier == External && !h.Mention {
+				res.Hits = append(res.Hits, h)
+			}
+		}
+		res = finish(res.Hits, Mentioned)
+	}
 	if res.Verdict == VerdictLocal {
 		if extra := s.wordsOf(without(in, cmd)); len(extra) > 0 {
 			return finish(append(res.Hits, extra...), Mentioned)

@@ -158,6 +158,9 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 	if own := nameWords(server); containsString(own, "applescript") || containsString(own, "osascript") {
 		in = withLanguage(in, "osascript")
 	}
+	if cmd, ok := in["cli_command"].(string); ok {
+		return s.shellCall(cmd, in, c)
+	}
 	if t.runs(append(words, nameWords(server)...)) || t.runs(nameWords(name)) {
 		if cmd, ok := commandField(in); ok && (known == nil || known.tier != External) {
 			return s.shellCall(cmd, in, c)
