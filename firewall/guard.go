@@ -40,6 +40,7 @@ type Guard struct {
 	started  bool
 	answered map[string]Reply // by tool_use_id
 	deferred int
+	cleared  map[string]bool // calls that the files they run speak for, by tool_use_id
 }
 
 // Started reports whether the client has called the SessionStart hook.
@@ -88,10 +89,7 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	g.mu.Unlock()
 
 	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd}
-	if g.ReadFile != nil {
-		call.ReadFile = func(name string) (string, bool) { return g.ReadFile(r.Cwd, name) }
-	}
-	res := g.Classifier.Classify(call)
+	res, cleared := g.classify(call)
 	reply := Allow()
 	refused := Defers(g.Level, res)
 	if refused {
@@ -106,10 +104,44 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 		g.answered = make(map[string]Reply)
 	}
 	g.answered[r.ToolUseID] = reply
+	if cleared {
+		if g.cleared == nil {
+			g.cleared = make(map[string]bool)
+		}
+		g.cleared[r.ToolUseID] = true
+	}
 	if refused {
 		g.deferred++
 	}
 	return reply
+}
+
+// classify judges a call with the files that it would run. cleared is true
+// when these show that nothing stands behind a name that alone would hold it.
+func (g *Guard) classify(call policy.Call) (res policy.Result, cleared bool) {
+	if g.ReadFile == nil {
+		return g.Classifier.Classify(call), false
+	}
+	read := false
+	named := call
+	call.ReadFile = func(name string) (string, bool) {
+		text, ok := g.ReadFile(call.Cwd, name)
+		read = read || ok
+		return text, ok
+	}
+	res = g.Classifier.Classify(call)
+	if read && res.Tier < policy.External {
+		cleared = g.Classifier.Classify(named).Tier >= policy.External
+	}
+	return res, cleared
+}
+
+// Cleared reports whether a call was let through although its name alone
+// would have held it, because the files that it ran were read.
+func (g *Guard) Cleared(toolUseID string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cleared[toolUseID]
 }
 
 // Defers says whether a call of this classification waits for a person. It is

@@ -167,3 +167,44 @@ func TestHandshake(t *testing.T) {
 		t.Error("not started after the handshake")
 	}
 }
+
+// byFile is external by name, unless the file named so can be read.
+type byFile struct{ byWord }
+
+func (byFile) Classify(c policy.Call) policy.Result {
+	if c.ReadFile != nil {
+		if text, ok := c.ReadFile("f"); ok {
+			c.Input = json.RawMessage(text)
+		}
+	}
+	return byWord{}.Classify(c)
+}
+
+func TestFilesDecideBeforeNames(t *testing.T) {
+	tests := map[string]struct {
+		text     string
+		ok       bool
+		deferred int
+		cleared  bool
+	}{
+		"harmless file": {"local", true, 0, true},
+		"external file": {"external", true, 1, false},
+		"no file":       {"", false, 1, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGuard(policy.Unattended, &memQueue{})
+			g.Classifier = byFile{}
+			g.ReadFile = func(cwd, name string) (string, bool) {
+				if cwd != "/w" || name != "f" {
+					t.Errorf("asked for %q in %q", name, cwd)
+				}
+				return tt.text, tt.ok
+			}
+			g.Handle(t.Context(), Request{Event: EventPreToolUse, Tool: "Bash", ToolUseID: "t", Cwd: "/w", Input: json.RawMessage(`"external"`)})
+			if g.Deferred() != tt.deferred || g.Cleared("t") != tt.cleared {
+				t.Errorf("deferred %d, cleared %v", g.Deferred(), g.Cleared("t"))
+			}
+		})
+	}
+}

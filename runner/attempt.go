@@ -43,6 +43,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 	}
 	was := earlier{stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o)}
 	guard := r.guard(keep, &a)
+	was.cleared = guard.Cleared
 	end, err := r.supervise(ctx, keep, s, &a, guard)
 	if err != nil {
 		a.Outcome, a.Reason, a.Ended = queue.CouldNotStart, err.Error(), o.Now().UTC()

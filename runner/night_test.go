@@ -280,6 +280,27 @@ func TestAScriptWithAPushIsRefusedWhenItIsRun(t *testing.T) {
 	}
 }
 
+// A script that was read whole before it ran is no alarm afterwards, whatever
+// its name; one that was not there to be read is refused.
+func TestAHarmlessDeployScriptIsNoAlarm(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("sh ./deploy.sh", ""), sim.Bash("./publish.sh", ""), say("ok")), "first")
+	if err := os.WriteFile(filepath.Join(n.o.Root, "deploy.sh"), []byte("#!/bin/sh\nset -e\nmkdir -p out\ncp prd.json out\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range n.run(t.Context()).Actions {
+		if x.Evidence != policy.Mentioned {
+			got = append(got, string(x.Evidence)+" "+x.Command)
+		}
+	}
+	if len(got) != 1 || got[0] != "blocked ./publish.sh" {
+		t.Errorf("%q", got)
+	}
+	if _, err := os.Stat(filepath.Join(n.o.Root, "out", "prd.json")); err != nil {
+		t.Error("the harmless script did not run")
+	}
+}
+
 // Only regular files of the work tree are read, and a pipe does not hang.
 func TestReadFile(t *testing.T) {
 	root, other, away := t.TempDir(), t.TempDir(), "/usr/bin/env"

@@ -19,13 +19,14 @@ type earlier struct {
 	stories *stories.File
 	memory  memory
 	pushes  map[string]bool
+	cleared func(toolUseID string) bool // what the firewall let through on sight of its files; nil when not known
 }
 
 // settle does all that follows an attempt: scan, claims, memory, gates, mark,
 // record. The order is the order in which a crash loses least: what reached
 // outside is in the queue before anything else is looked at.
 func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attempt, was earlier) error {
-	if err := scan(keep, r.o, a, was.pushes); err != nil {
+	if err := scan(keep, r.o, a, was); err != nil {
 		return err
 	}
 	if err := r.claims(keep, a, was.stories); err != nil {
@@ -139,9 +140,9 @@ func (r *run) mark(ctx context.Context, s stories.Story, a *queue.Attempt, befor
 }
 
 // scan reads an attempt's transcript and puts every hit into the queue, and
-// with them the pushes that git noted and no call shows. before is nil when
-// what git had noted earlier is not known.
-func scan(ctx context.Context, o *Options, a *queue.Attempt, before map[string]bool) error {
+// with them the pushes that git noted and no call shows, when it is known what
+// git had noted earlier.
+func scan(ctx context.Context, o *Options, a *queue.Attempt, was earlier) error {
 	path := filepath.Join(a.Dir, transcriptName)
 	f, err := os.Open(path)
 	if err != nil {
@@ -151,7 +152,7 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, before map[string]b
 	var actions []queue.Action
 	a.Shared, a.SharedRuns = nil, 0
 	stats, err := scanner.Scan(ctx, f, scanner.Options{
-		Set: o.Set, File: path, Cwd: o.Root, Ignore: []string{o.RulesText},
+		Set: o.Set, File: path, Cwd: o.Root, Ignore: []string{o.RulesText}, Cleared: was.cleared,
 		Shared: func(h scanner.Hit) error { noteShared(a, h); return nil },
 	}, func(h scanner.Hit) error {
 		actions = append(actions, ActionOf(o.Set, h, *a, o.Now().UTC()))
@@ -162,8 +163,8 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, before map[string]b
 	}
 	o.Log.Debug("transcript scanned", "attempt", a.ID, "lines", stats.Lines, "bytes", stats.Bytes, "calls", stats.Calls, "hits", stats.Hits)
 	a.ScanNote, a.Scanned = ScanNote(stats), true
-	if before != nil {
-		unseen, err := unseenPushes(ctx, o, before, actions, *a)
+	if was.pushes != nil {
+		unseen, err := unseenPushes(ctx, o, was.pushes, actions, *a)
 		if err != nil {
 			return err
 		}

@@ -142,6 +142,23 @@ func (s *scanning) classifyFiles(c policy.Call) policy.Result {
 	return res
 }
 
+// withoutNames is a result without what is said of names alone.
+func withoutNames(res policy.Result) policy.Result {
+	out := policy.Result{Verdict: policy.VerdictLocal, Net: res.Net, Opaque: true}
+	for _, h := range res.Hits {
+		switch {
+		case h.Opaque && !h.Mention:
+			continue
+		case !h.Mention && h.Tier == policy.External:
+			return res
+		case !h.Mention && h.Tier == policy.Shared:
+			out.Verdict, out.Tier, out.Evidence = policy.VerdictShared, policy.Shared, policy.Executed
+		}
+		out.Hits = append(out.Hits, h)
+	}
+	return out
+}
+
 // remember keeps what a call puts into files.
 func (s *scanning) remember(c policy.Call, line int) {
 	switch {

@@ -131,3 +131,21 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Error("a file over the limit is kept")
 	}
 }
+
+// What was read before it ran is no hit for its name, and still one for what
+// this transcript shows it to do.
+func TestCleared(t *testing.T) {
+	lines := []string{initLine, bashUse("a", "./deploy.sh"), bashUse("b", "git push"), bashUse("c", "./release.sh")}
+	var got []string
+	_, err := Scan(context.Background(), strings.NewReader(strings.Join(lines, "\n")), Options{
+		Set: builtin(t), Cleared: func(id string) bool { return id != "c" },
+	}, func(h Hit) error {
+		if h.Evidence == policy.Executed {
+			got = append(got, h.ToolUseID)
+		}
+		return nil
+	})
+	if err != nil || strings.Join(got, " ") != "b c" {
+		t.Errorf("%q (%v)", got, err)
+	}
+}

@@ -56,6 +56,10 @@ type Options struct {
 	CallsOnly bool     // leave words out
 	MaxLine   int      // the longest line that is decoded; 0 = 16 MiB
 
+	// Cleared says of a call, by its tool_use_id, that the files it ran were read
+	// before it ran and that its name alone is no reason for a hit; may be nil.
+	Cleared func(toolUseID string) bool
+
 	Shared func(Hit) error // called for calls of the shared tier, which are no hits; may be nil
 }
 
