@@ -42,6 +42,8 @@ func remoteHost(w shell.Word, a *args) bool {
 	switch {
 	case strings.Contains(s, "://"):
 		return !isLoopbackURL(s) && !strings.Contains(s, ":///") && !strings.HasPrefix(s, "sqlite")
+	case strings.Contains(s, "service=") && a.tool.is("psql"):
+		return true // a named entry of the service file
 	case strings.Contains(s, "host="):
 		_, h, _ := strings.Cut(s, "host=")
 		h = strings.Trim(strings.FieldsFunc(h+" ", func(r rune) bool { return r == ' ' || r == ';' || r == '&' })[0], `'"`)
