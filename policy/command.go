@@ -122,7 +122,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	} else if !unknownProgramWord(c.Argv[0]) {
 		said = r.unknownProgram(prog, c)
 	}
-	if seen {
+	if seen && (r.tree == nil || !r.tree.busy) {
 		said = seenThrough(said)
 	}
 	add(said...)

@@ -17,6 +17,7 @@ type makefile struct {
 	direct  []recipeLine // commands that run while it is read
 	unclear bool         // a part was not found, or may say something else
 
+	prefix  string // of a recipe line
 	inIf    int
 	current []*makeRule
 }
@@ -45,7 +46,7 @@ func (r *reading) makeTargets(c *shell.Command) ([]Hit, bool) {
 	if len(names) == 0 {
 		names = []string{"GNUmakefile", "makefile", "Makefile"}
 	}
-	m := &makefile{vars: defaultVars(), given: map[string]bool{}, unclear: len(a.all("--eval")) > 0}
+	m := &makefile{vars: defaultVars(), prefix: "\t", given: map[string]bool{}, unclear: len(a.all("--eval")) > 0}
 	for _, name := range names {
 		text, file, ok := r.file(c, name)
 		if !ok {
@@ -127,8 +128,17 @@ func (r *reading) makeTarget(m *makefile, name string, done map[string]bool, ask
 			hits = append(hits, r.recipe(recipeText(m.expand(l.text, auto, 0)), l.file, l.line)...)
 		}
 	}
-	if !found && asked {
-		m.unclear = true
+	if found || !asked {
+		return hits
+	}
+	m.unclear = true
+	for _, rule := range m.rules { // what makes everything else
+		if rule.target != "%" && rule.target != ".DEFAULT" {
+			continue
+		}
+		for _, l := range rule.recipe {
+			hits = append(hits, r.recipe(recipeText(m.expand(l.text, map[string]string{"@": name, "*": name}, 0)), l.file, l.line)...)
+		}
 	}
 	return hits
 }
@@ -164,9 +174,9 @@ func (m *makefile) read(r *reading, text, file string, depth int) {
 		for n++; strings.HasSuffix(line, "\\") && n < len(lines); n++ {
 			line = strings.TrimSuffix(line, "\\") + " " + strings.TrimLeft(strings.TrimSuffix(lines[n], "\r"), " \t")
 		}
-		if strings.HasPrefix(line, "\t") && len(m.current) > 0 {
+		if recipe, ok := strings.CutPrefix(line, m.prefix); ok && len(m.current) > 0 {
 			for _, rule := range m.current {
-				rule.recipe = append(rule.recipe, recipeLine{line[1:], file, at})
+				rule.recipe = append(rule.recipe, recipeLine{recipe, file, at})
 			}
 			continue
 		}
@@ -186,6 +196,8 @@ func (m *makefile) read(r *reading, text, file string, depth int) {
 		case "endif":
 			m.inIf--
 		case "else":
+		case "load", "-load":
+			m.unclear = true
 		case "include", "-include", "sinclude":
 			for _, name := range strings.Fields(m.expand(rest, nil, 0)) {
 				inc, from, ok := r.file(&shell.Command{}, name)
@@ -271,8 +283,16 @@ func (m *makefile) assign(line string, i int, file string, at int) {
 	if line[i] == ':' && strings.Contains(value, "$(shell ") {
 		m.direct = append(m.direct, recipeLine{": " + value, file, at})
 	}
-	if name == ".DEFAULT_GOAL" {
+	switch name {
+	case ".DEFAULT_GOAL":
 		m.goal = value
+	case ".RECIPEPREFIX":
+		if m.prefix = "\t"; value != "" {
+			m.prefix = value[:1]
+		}
+	case "SHELL", ".SHELLFLAGS", "MAKEFLAGS":
+		m.unclear = true
+		m.direct = append(m.direct, recipeLine{value, file, at})
 	}
 	if old, ok := m.vars[name]; ok && m.inIf > 0 && old != value {
 		m.unclear = true // either may hold
@@ -284,7 +304,7 @@ func (m *makefile) assign(line string, i int, file string, at int) {
 func (m *makefile) rule(line string, i int, file string, at int) {
 	rest := strings.TrimLeft(line[i:], ":")
 	rest, recipe, inline := strings.Cut(rest, ";")
-	targets := strings.Fields(m.expand(line[:i], nil, 0))
+	targets := strings.Fields(strings.TrimSuffix(strings.TrimSpace(m.expand(line[:i], nil, 0)), "&"))
 	if j := outside(rest, "="); j >= 0 { // a variable of this target alone
 		name := strings.TrimSpace(strings.TrimRight(rest[:j], ":?+! "))
 		if _, ok := m.vars[name]; !ok {

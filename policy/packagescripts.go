@@ -29,17 +29,26 @@ type asked struct {
 // packageScripts classifies the scripts that a package manager would run.
 func (r *reading) packageScripts(prog string, c *shell.Command) ([]Hit, bool) {
 	t := r.tool(prog)
+	if prog == "node" {
+		t = &tool{value: map[string]bool{"--run": true}, toolDef: toolDef{Stop: true}}
+	}
 	if t == nil {
 		return nil, false
 	}
 	a := parseArgs(t, c, c.Argv[1:])
-	if len(a.words) == 0 && prog != "yarn" || a.has("--ignore-scripts") {
+	if len(a.words) == 0 && prog != "yarn" && prog != "node" {
 		return nil, false
 	}
 	for _, d := range a.all("--prefix", "-C", "--dir", "--cwd", "-d", "--working-dir") {
 		defer r.in(d.Text)()
 	}
 	ask := askedOf(prog, a)
+	if a.has("--ignore-scripts") {
+		if !ask.hooks {
+			return nil, false // none of the installation's own
+		}
+		ask.hooks = false
+	}
 	if len(ask.names) == 0 {
 		return nil, false
 	}
@@ -60,6 +69,10 @@ func askedOf(prog string, a *args) asked {
 	words := a.words
 	for _, w := range a.all("-w", "--workspace", "--filter", "-F") {
 		ask.folder = append(ask.folder, w.Text)
+	}
+	if prog == "node" {
+		ask.names, ask.must, ask.hooks = wordTexts(a.all("--run")), true, false
+		return ask
 	}
 	if prog == "yarn" && len(words) > 2 && words[0].Text == "workspace" {
 		ask.folder = append(ask.folder, words[1].Text)

@@ -33,6 +33,7 @@ type worktree struct {
 	dir    string   // where the line that is being read stands, as seen from cwd
 	stack  []string // the files, and targets in them, that are being followed
 	hidden int      // commands seen so far that cannot be seen through
+	busy   bool     // the line holds a command that may change a file before another runs it
 }
 
 // readingOf begins the classification of a call.
@@ -116,6 +117,7 @@ func (r *reading) commands(l shell.Line) []Hit {
 	var unclear map[string]bool // files of which not everything can be seen through
 	var under nested
 	all := len(l.Opaque) == 0
+	defer r.note(&l)()
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		if len(c.Scripts) == 0 {
@@ -140,7 +142,7 @@ func (r *reading) commands(l shell.Line) []Hit {
 		n, before := len(r.nodes), r.blind()
 		said := r.command(c)
 		r.tree.hidden = before // what hides behind it has been counted
-		if all && !unclear[file] {
+		if all && !unclear[file] && !r.tree.busy && !changes(l.Commands, file) {
 			said = seenThrough(said)
 		}
 		under.give(r, file, said)
@@ -149,6 +151,49 @@ func (r *reading) commands(l shell.Line) []Hit {
 	}
 	slices.Reverse(r.nodes[first:])
 	return hits
+}
+
+// note remembers, while a line is classified, whether a command of its own may
+// change files that another of its commands runs.
+func (r *reading) note(l *shell.Line) (done func()) {
+	if r.tree == nil {
+		return func() {}
+	}
+	before := r.tree.busy
+	r.tree.busy = before || changes(l.Commands, "")
+	return func() { r.tree.busy = before }
+}
+
+// changes: one of the commands, other than those of a script itself, may
+// change what a file holds. Without a script it is asked of the commands of
+// the line alone.
+func changes(list []shell.Command, file string) bool {
+	for i := range list {
+		c := &list[i]
+		if file == "" && len(c.Scripts) > 0 || file != "" && containsString(c.Scripts, file) {
+			continue
+		}
+		if !isInert(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// inert are programs that change no file, or none that something runs.
+const inert = " cd echo printf true false : set unset export local declare readonly mkdir chmod ls pwd test [ sleep cat head tail grep rg wc date env which command type exit return shift break continue time umask trap "
+
+func isInert(c *shell.Command) bool {
+	for _, rd := range c.Redirects {
+		if strings.Contains(rd.Op, ">") && !strings.HasPrefix(rd.Target.Text, "/dev/") && !strings.HasPrefix(rd.Target.Text, "&") && !strings.HasSuffix(rd.Op, ">&") {
+			return false
+		}
+	}
+	prog := c.Program()
+	if prog == "git" {
+		return len(c.Argv) > 1 && containsString([]string{"status", "log", "diff", "add", "commit", "rev-parse", "show", "branch", "push", "fetch", "tag"}, c.Argv[1].Text)
+	}
+	return strings.Contains(inert, " "+prog+" ") || followable(prog)
 }
 
 func with(set map[string]bool, names []string) map[string]bool {
@@ -402,6 +447,11 @@ func (r *reading) follow(prog string, c *shell.Command) (hits []Hit, seen bool) 
 		hits, seen = r.packageScripts(prog, c)
 	case "just", "task", "go-task", "rake":
 		hits, seen = r.taskTargets(prog, c)
+	case "node":
+		if len(c.Argv) < 2 || !strings.HasPrefix(c.Argv[1].Text, "--run") {
+			return nil, false
+		}
+		hits, seen = r.packageScripts(prog, c)
 	case "git":
 		return r.gitFiles(c), false
 	case "go":

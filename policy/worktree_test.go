@@ -87,6 +87,9 @@ guess:
 promote:
 	$(DO_IT)
 `,
+	"odd.mk":       ".RECIPEPREFIX = >\ndeploy:\n> git push\n",
+	"any.mk":       "%:\n\tgit push origin $@\n",
+	"shellvar.mk":  "SHELL = ./run-it\ndeploy:\n\ttrue\n",
 	"sub/Makefile": "go:\n\tcd .. && sh ship.sh\n",
 	"two.mk":       "include more.mk\nfirst: pub\n",
 	"more.mk":      "pub:\n\tnpm publish\n",
@@ -273,6 +276,22 @@ func TestWorkTree(t *testing.T) {
 		{"make -f if.mk deploy", VerdictExternal, "/w/if.mk:7"},
 		{"make -f define.mk", VerdictExternal, "/w/define.mk:5"},
 
+		{"make -f odd.mk deploy", VerdictExternal, "/w/odd.mk:3"},
+		{"make -f any.mk whatever", VerdictExternal, "/w/any.mk:2"},
+		{"make -f shellvar.mk deploy", VerdictExternal, ""},
+
+		// What was read may have changed before it runs.
+		{"sed -i s/deployed/x/ deploy.sh && sh deploy.sh", VerdictExternal, ""},
+		{"git pull; ./deploy.sh", VerdictExternal, ""},
+		{"curl -o deploy.sh http://localhost/x; ./deploy.sh", VerdictExternal, ""},
+		{"./gen > deploy.sh; ./deploy.sh", VerdictExternal, ""},
+		{"cd . && chmod +x deploy.sh && ./deploy.sh 2>/dev/null", VerdictLocal, ""},
+		{"git checkout x -- Makefile && make release", VerdictExternal, ""},
+		{"npm run build && npm run deploy", VerdictLocal, ""},
+
+		{"node --run ship", VerdictExternal, "/w/package.json:7"},
+		{"npm run ship --ignore-scripts", VerdictExternal, "/w/package.json:7"},
+		{"npm run start --ignore-scripts", VerdictLocal, ""},
 		{"npm run build", VerdictLocal, ""},
 		{"npm run ship", VerdictExternal, "/w/package.json:7"},
 		{"npm run ship -- --dry-run", VerdictLocal, ""},
