@@ -189,6 +189,9 @@ func isInert(c *shell.Command) bool {
 			return false
 		}
 	}
+	if isOwn(c) {
+		return false
+	}
 	prog := c.Program()
 	if prog == "git" {
 		return len(c.Argv) > 1 && containsString([]string{"status", "log", "diff", "add", "commit", "rev-parse", "show", "branch", "push", "fetch", "tag"}, c.Argv[1].Text)
@@ -404,7 +407,7 @@ func (r *reading) isHidden(c *shell.Command, hits []Hit) bool {
 		}
 	}
 	switch {
-	case c.Opaque != "" || unknownWord(c.Argv[0]):
+	case c.Opaque != "" || unknownWord(c.Argv[0]) || isOwn(c):
 		return true
 	case followable(prog):
 		return false // it has been counted where it was followed
@@ -420,6 +423,25 @@ func (r *reading) isHidden(c *shell.Command, hits []Hit) bool {
 		return false
 	}
 	return true
+}
+
+// isOwn: the program is not the one of this name that the system has.
+func isOwn(c *shell.Command) bool {
+	name := c.Argv[0].Text
+	if i := strings.LastIndexByte(name, '/'); i >= 0 && !strings.HasSuffix(name[:i], "node_modules/.bin") {
+		switch name[:i] {
+		case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin":
+		default:
+			return true
+		}
+	}
+	for _, e := range c.Env {
+		switch e.Name {
+		case "PATH", "BASH_ENV", "ENV", "LD_PRELOAD", "NODE_OPTIONS", "PYTHONPATH", "PYTHONSTARTUP", "PERL5OPT", "RUBYOPT":
+			return true
+		}
+	}
+	return false
 }
 
 // followable: the program runs targets or scripts that a file of the project

@@ -26,6 +26,8 @@ func inTree(tb testing.TB, files map[string]string, command string) Result {
 // tree is the work tree of most of the tests here.
 var tree = map[string]string{
 	"ship.sh":             "#!/bin/bash\nset -e\nmake -s build\ngit push origin main\n",
+	"promote.sh":          "#!/bin/sh\n./bin/cp a b\n",
+	"upload.sh":           "#!/bin/sh\nexport PATH=./tools\ncp a b\n",
 	"harmless.sh":         "#!/bin/sh\necho one # then git push\nmkdir -p out\n",
 	"deploy.sh":           "#!/bin/sh\nset -eu\nmkdir -p out\ncp -r src out\necho deployed\n",
 	"release.sh":          "#!/bin/sh\n./tools/thing --now\n",
@@ -222,6 +224,7 @@ func TestWorkTree(t *testing.T) {
 		{"bash deploy.sh prod", VerdictLocal, ""},
 		{"sh publish.sh", VerdictLocal, ""},
 		{"./release.sh", VerdictExternal, ""},
+		{"./upload.sh", VerdictExternal, ""},
 		{"./promote.sh", VerdictExternal, ""},
 		{"sh huge.sh", VerdictLocal, ""},
 		{"./binary", VerdictLocal, ""},
