@@ -26,7 +26,8 @@ type Config struct {
 	Model       string       // "" = the client's default
 	Claude      string       // program to start; "claude" = from PATH
 	Gates       []string     // commands that must pass before a story is done
-	Rules       []string     // the user's own rule packs, absolute paths
+	Rules       []string     // rule packs that the repository names, absolute paths
+	OwnRules    []string     // rule packs of the user's own configuration, absolute paths
 	Patterns    []string     // plain strings that make a call external
 	MemoryFiles []string     // further files whose change the report shows
 	Budget      Budget       //

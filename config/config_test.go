@@ -121,7 +121,7 @@ func TestUserRulesFileIsFoundByItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{filepath.Join(user, "rules.toml")}; !cmp.Equal(c.Rules, want) {
-		t.Errorf("rules %q, want %q", c.Rules, want)
+	if want := []string{filepath.Join(user, "rules.toml")}; !cmp.Equal(c.OwnRules, want) || len(c.Rules) > 0 {
+		t.Errorf("rules %q and %q, want %q of the user's own", c.Rules, c.OwnRules, want)
 	}
 }

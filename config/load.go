@@ -73,7 +73,7 @@ func Load(userDir, root string) (Config, error) {
 		}
 		own := filepath.Join(userDir, "rules.toml")
 		if _, err := os.Stat(own); err == nil {
-			c.Rules = append([]string{own}, c.Rules...)
+			c.OwnRules = append(c.OwnRules, own)
 		}
 	}
 	if root != "" {
@@ -108,7 +108,7 @@ func (c *Config) read(path string, repository bool) error {
 			return fmt.Errorf("%s: claude = %q: the program to start stands in your own config.toml or in --claude, not in the repository", path, *f.Claude)
 		}
 	}
-	return c.merge(f, path)
+	return c.merge(f, path, repository)
 }
 
 func decode(data []byte) (file, error) {
@@ -140,7 +140,7 @@ func explain(err error) error {
 	return err
 }
 
-func (c *Config) merge(f file, path string) error {
+func (c *Config) merge(f file, path string, repository bool) error {
 	dir := filepath.Dir(path)
 	abs := func(p string) string {
 		if p == "" || filepath.IsAbs(p) {
@@ -166,7 +166,11 @@ func (c *Config) merge(f file, path string) error {
 		c.Gates, c.Sources["gates"] = f.Gates, path
 	}
 	for _, r := range f.Rules {
-		c.Rules = append(c.Rules, abs(r))
+		if repository {
+			c.Rules = append(c.Rules, abs(r))
+		} else {
+			c.OwnRules = append(c.OwnRules, abs(r))
+		}
 	}
 	c.Patterns = append(c.Patterns, f.Patterns...)
 	c.MemoryFiles = append(c.MemoryFiles, f.MemoryFiles...)

@@ -3,6 +3,7 @@ package firewall
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,12 @@ type Guard struct {
 	answered map[string]Reply // by tool_use_id
 	deferred int
 	cleared  map[string]bool // calls that the files they run speak for, by tool_use_id
+	allowed  []AllowedCall
 }
+
+// AllowedCall is a call that ran because a rule of the user's own takes back
+// what others say of it.
+type AllowedCall struct{ Rule, Command string }
 
 // Started reports whether the client has called the SessionStart hook.
 func (g *Guard) Started() bool {
@@ -63,6 +69,13 @@ func (g *Guard) Deferred() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.deferred
+}
+
+// AllowedCalls are the calls that the user's own rules let through.
+func (g *Guard) AllowedCalls() []AllowedCall {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.allowed)
 }
 
 // Handle answers one hook request.
@@ -112,6 +125,12 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	}
 	if refused {
 		g.deferred++
+		return reply
+	}
+	for _, h := range res.Hits {
+		if h.Allowed {
+			g.allowed = append(g.allowed, AllowedCall{Rule: h.Rule, Command: policy.CommandOf(call)})
+		}
 	}
 	return reply
 }

@@ -269,12 +269,21 @@ func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
 	return hits
 }
 
+// rules is what the rules of a tool say of a command. Where the user's own
+// rule allows it, that is all that is said.
 func (r *reading) rules(a *args) []Hit {
-	var hits []Hit
+	var hits, allowed []Hit
 	for _, rule := range a.tool.rules {
-		if h, ok := rule.match(a); ok {
+		h, ok := rule.match(a)
+		switch {
+		case ok && h.Allowed:
+			allowed = append(allowed, h)
+		case ok:
 			hits = append(hits, h)
 		}
+	}
+	if len(allowed) > 0 {
+		return allowed
 	}
 	return hits
 }

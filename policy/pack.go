@@ -55,6 +55,7 @@ type ruleDef struct {
 	Why      string   `toml:"why"`
 	Undo     string   `toml:"undo"`      // "none", "correction" or "full": how far it can be taken back
 	Net      bool     `toml:"net"`       // reads the network (tier local)
+	Allow    bool     `toml:"allow"`     // takes back what other rules say of the command (tier local, a user's own pack only)
 	Opaque   bool     `toml:"opaque"`    // what it runs cannot be seen
 	Cmd      []string `toml:"cmd"`       // program and subcommand path; a word may be a|b or hold *
 	Except   []string `toml:"except"`    // paths that cmd would match and the rule does not mean

@@ -129,6 +129,7 @@ type Hit struct {
 	Text    string `json:"text"`              // the simple command or span it speaks of, as it would run; never masked, hostile
 	Net     bool   `json:"net,omitempty"`     // reads the network
 	Mention bool   `json:"mention,omitempty"` // only words: nothing runs
+	Allowed bool   `json:"allowed,omitempty"` // the user's own rule takes back what others say
 	Opaque  bool   `json:"opaque,omitempty"`  // cannot be seen through (decoded payload, curl|sh, unknown script)
 	File    string `json:"file,omitempty"`    // the file in which it stands, as ReadFile was asked for it; "" = the call itself
 	Line    int    `json:"line,omitempty"`    // its line in File; 0 = not known

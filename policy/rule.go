@@ -83,6 +83,11 @@ func (d ruleDef) compile(pack string) (*rule, error) {
 	if r.cmds, err = parsePatterns(d.Cmd); err != nil {
 		return nil, err
 	}
+	if d.Allow {
+		if err := r.narrow(); err != nil {
+			return nil, err
+		}
+	}
 	if r.excepts, err = parsePatterns(d.Except); err != nil {
 		return nil, err
 	}
@@ -93,6 +98,20 @@ func (d ruleDef) compile(pack string) (*rule, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// narrow refuses a rule that would allow more than the few calls that its
+// user had in mind.
+func (r *rule) narrow() error {
+	if r.tier != Local || len(r.cmds) == 0 {
+		return fmt.Errorf("allow is for rules with tier local and cmd")
+	}
+	for i, p := range r.cmds {
+		if len(p.path) == 0 || strings.ContainsAny(r.Cmd[i], "*?[") {
+			return fmt.Errorf("cmd %q allows too much: name the program and its subcommand, without wildcards", r.Cmd[i])
+		}
+	}
+	return nil
 }
 
 func parsePatterns(list []string) ([]pattern, error) {
@@ -113,7 +132,10 @@ func (r *rule) match(a *args) (Hit, bool) {
 	if !ok || !r.conditions(a, a.words[n:]) {
 		return Hit{}, false
 	}
-	h := Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Net: r.Net, Opaque: r.Opaque || guess}
+	if r.Allow && guess {
+		return Hit{}, false
+	}
+	h := Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Net: r.Net, Opaque: r.Opaque || guess, Allowed: r.Allow}
 	if r.isDry(a) {
 		h.Tier, h.Net, h.Opaque = Local, r.DryNet, false
 		h.Why = "a dry run: " + r.Why

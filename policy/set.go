@@ -67,6 +67,7 @@ func Builtin() (*Set, error) { return Load(LoadOptions{}) }
 type PackFile struct {
 	Name string // for error messages
 	Data []byte
+	Own  bool // the user's own, not a repository's: its rules may allow
 }
 
 // LoadOptions names what is in force beside the embedded packs.

@@ -19,6 +19,11 @@ func (s *Set) addUser(f PackFile) error {
 	if err := checkDefs(p); err != nil {
 		return err
 	}
+	for _, r := range p.rules {
+		if r.Allow && !f.Own {
+			return fmt.Errorf("%s:%d: rule %q: allow stands in your own rules.toml only; a repository can tighten, not loosen", f.Name, lineOfRule(f.Data, r.ID), r.ID)
+		}
+	}
 	for _, pat := range def.Patterns {
 		if err := s.addPattern(pat); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)

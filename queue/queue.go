@@ -225,7 +225,7 @@ type Finding struct {
 	Session string    `json:"session"`
 	Story   string    `json:"story,omitempty"`
 	Attempt string    `json:"attempt,omitempty"`
-	Kind    string    `json:"kind"` // claim, unguarded, tampered, recovered, scan-gap, leftover, escaped
+	Kind    string    `json:"kind"` // claim, unguarded, tampered, recovered, scan-gap, leftover, escaped, allowed
 	Text    string    `json:"text"` // for a person; may quote hostile text
 	When    time.Time `json:"when"`
 }

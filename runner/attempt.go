@@ -49,6 +49,11 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 		a.Outcome, a.Reason, a.Ended = queue.CouldNotStart, err.Error(), o.Now().UTC()
 		return a, time.Time{}, errors.Join(err, o.Store.PutAttempt(keep, a))
 	}
+	for _, c := range guard.AllowedCalls() {
+		if err := addFinding(keep, o, &a, "allowed", fmt.Sprintf("your rule %q let run: %s", c.Rule, c.Command)); err != nil {
+			return a, time.Time{}, err
+		}
+	}
 	j := judge(end, o.Now())
 	a.Outcome, a.Reason = j.outcome, j.reason
 	a.HeadAfter = place(keep, o, o.Root).Head

@@ -627,6 +627,33 @@ func TestTheNextAttemptKnowsWhatTheLastOneLeft(t *testing.T) {
 	}
 }
 
+// What the user's own rule let through is said in the report.
+func TestAnAllowedCallRunsAndIsShown(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("git push staging main || true", ""), say("ok")), "first")
+	set, err := policy.Load(policy.LoadOptions{Packs: []policy.PackFile{{Name: "rules.toml", Own: true, Data: []byte(`[[rule]]
+id = "allow-staging"
+tier = "local"
+allow = true
+why = "It is a disk in this room."
+cmd = ["git push staging"]
+match = ["git push staging", "git push staging main", "git push -f staging"]
+not_match = ["git push", "git push origin"]
+`)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.o.Set = set
+	snap := n.run(t.Context())
+	if len(snap.Findings) != 1 || snap.Findings[0].Kind != "allowed" || snap.Findings[0].Text != `your rule "allow-staging" let run: git push staging main || true` {
+		t.Errorf("findings %+v", snap.Findings)
+	}
+	for _, x := range snap.Actions {
+		if x.Evidence != policy.Mentioned {
+			t.Errorf("queued all the same: %+v", x)
+		}
+	}
+}
+
 // A program that nobody could look into pushes: git's own note of it puts it
 // on top of the report.
 func TestAPushThatNoCallShowsIsFoundInTheReflog(t *testing.T) {

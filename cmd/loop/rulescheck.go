@@ -26,7 +26,7 @@ func (a *app) checkRules(files []string) error {
 		if err != nil {
 			return fmt.Errorf("read rules: %w", err)
 		}
-		problems, rules, examples := policy.Check(policy.PackFile{Name: name, Data: data})
+		problems, rules, examples := policy.Check(policy.PackFile{Name: name, Data: data, Own: true})
 		for _, p := range problems {
 			at := term.Quote(name)
 			if p.Line > 0 {

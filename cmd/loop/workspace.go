@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,12 +132,12 @@ func (a *app) loadConfig(w workspace) (config.Config, *policy.Set, error) {
 
 func loadRules(c config.Config) (*policy.Set, error) {
 	o := policy.LoadOptions{Patterns: c.Patterns}
-	for _, path := range c.Rules {
+	for i, path := range slices.Concat(c.OwnRules, c.Rules) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("read rules: %w", err)
 		}
-		o.Packs = append(o.Packs, policy.PackFile{Name: path, Data: data})
+		o.Packs = append(o.Packs, policy.PackFile{Name: path, Data: data, Own: i < len(c.OwnRules)})
 	}
 	return policy.Load(o)
 }
