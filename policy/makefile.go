@@ -17,6 +17,7 @@ type makefile struct {
 	direct  []recipeLine // commands that run while it is read
 	unclear bool         // a part was not found, or may say something else
 
+	refs    int    // references expanded so far
 	prefix  string // of a recipe line
 	inIf    int
 	current []*makeRule
@@ -330,10 +331,12 @@ func (m *makefile) rule(line string, i int, file string, at int) {
 	}
 }
 
-// maxExpanded bounds the length and nesting of an expansion.
+// The bounds of expanding variables: length and nesting of one text, and
+// references in all of them.
 const (
-	maxExpanded = 64 << 10
+	maxExpanded = 16 << 10
 	maxExpand   = 12
+	maxRefs     = 20000
 )
 
 // expand puts the variables of a Makefile into a text, so that the shell can
@@ -421,6 +424,10 @@ func (m *makefile) reference(ref string, auto map[string]string, depth int) stri
 }
 
 func (m *makefile) variable(name string, auto map[string]string, depth int) string {
+	if m.refs++; m.refs > maxRefs {
+		m.unclear = true
+		return ""
+	}
 	if v, ok := auto[name]; ok {
 		return v
 	}
