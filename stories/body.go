@@ -1,16 +1,15 @@
 package stories
 
 import (
-	"regexp"
 	"strings"
 )
 
 var (
-	checkbox        = regexp.MustCompile(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX/~-]\](?:[ \t]+(.*))?$`)
-	bullet          = regexp.MustCompile(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$`)
-	heading         = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	criteriaHeading = regexp.MustCompile(`(?i)^(?:acceptance(?: criteria)?|criteria|done when|definition of done|checklist)\W*$`)
-	fence           = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
+	checkbox        = pattern(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX/~-]\](?:[ \t]+(.*))?$`)
+	bullet          = pattern(`^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$`)
+	heading         = pattern(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
+	criteriaHeading = pattern(`(?i)^(?:acceptance(?: criteria)?|criteria|done when|definition of done|checklist)\W*$`)
+	fence           = pattern("^[ \t]*(`{3,}|~{3,})(.*)$")
 )
 
 // readBody reads the text of a story: the title from the first heading when
@@ -24,7 +23,7 @@ func readBody(s *Story, lines []string) {
 	var skip shield
 	for _, line := range lines {
 		hidden := skip.hides(line)
-		if m := checkbox.FindStringSubmatch(line); m != nil && !hidden && (open == nil || !open.inside(line)) {
+		if m := checkbox().FindStringSubmatch(line); m != nil && !hidden && (open == nil || !open.inside(line)) {
 			open = &item{indent: width(m[1]), lines: []string{m[2]}}
 			items = append(items, open)
 			continue
@@ -57,8 +56,8 @@ func takeTitle(s *Story, lines []string) []string {
 		if skip.hides(line) {
 			continue
 		}
-		m := heading.FindStringSubmatch(line)
-		if m == nil || m[2] == "" || criteriaHeading.MatchString(m[2]) {
+		m := heading().FindStringSubmatch(line)
+		if m == nil || m[2] == "" || criteriaHeading().MatchString(m[2]) {
 			continue
 		}
 		title := oneLine(m[2])
@@ -77,7 +76,7 @@ func dropLastHeading(lines []string) []string {
 		if strings.TrimSpace(lines[i]) == "" {
 			continue
 		}
-		if heading.MatchString(lines[i]) {
+		if heading().MatchString(lines[i]) {
 			return lines[:i]
 		}
 		break
@@ -94,7 +93,7 @@ type shield struct {
 
 func (s *shield) hides(line string) bool {
 	if s.fence != "" {
-		m := fence.FindStringSubmatch(line)
+		m := fence().FindStringSubmatch(line)
 		if m != nil && m[1][0] == s.fence[0] && len(m[1]) >= len(s.fence) && strings.TrimSpace(m[2]) == "" {
 			s.fence = ""
 		}
@@ -104,7 +103,7 @@ func (s *shield) hides(line string) bool {
 		s.comment = !strings.Contains(line, "-->")
 		return true
 	}
-	if m := fence.FindStringSubmatch(line); m != nil && (m[1][0] == '~' || !strings.Contains(m[2], "`")) {
+	if m := fence().FindStringSubmatch(line); m != nil && (m[1][0] == '~' || !strings.Contains(m[2], "`")) {
 		s.fence = m[1]
 		return true
 	}
@@ -131,7 +130,7 @@ func (it *item) holds(line string) bool {
 		return true
 	}
 	last := it.lines[len(it.lines)-1]
-	return strings.TrimSpace(last) != "" && !bullet.MatchString(line) && !heading.MatchString(line) && !isRule(line)
+	return strings.TrimSpace(last) != "" && !bullet().MatchString(line) && !heading().MatchString(line) && !isRule(line)
 }
 
 func (it *item) inside(line string) bool {
@@ -190,11 +189,11 @@ func bullets(text string) []string {
 	var skip shield
 	for _, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		hidden := skip.hides(line)
-		m := bullet.FindStringSubmatch(line)
+		m := bullet().FindStringSubmatch(line)
 		switch {
 		case m != nil && !hidden && (open == nil || !open.inside(line)):
 			rest := m[2]
-			if c := checkbox.FindStringSubmatch(line); c != nil {
+			if c := checkbox().FindStringSubmatch(line); c != nil {
 				rest = c[2]
 			}
 			open = &item{indent: width(m[1]), lines: []string{rest}}

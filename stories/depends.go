@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-var dependsLine = regexp.MustCompile(`(?im)^[ \t]*(?:[-*][ \t]+)?depends on:?((?:[ \t]*,?[ \t]*#[\w.-]*\w)+)`)
+var dependsLine = pattern(`(?im)^[ \t]*(?:[-*][ \t]+)?depends on:?((?:[ \t]*,?[ \t]*#[\w.-]*\w)+)`)
 
 // dependsOf collects the ids that a story waits for. What stands only in the
 // text ("depends on #3", as issues have it) is kept with its mark: it counts
@@ -39,7 +39,7 @@ func dependsOf(n *node, description string) []string {
 	if !strings.Contains(description, "#") {
 		return ids // the expression below is slow, and most texts have none
 	}
-	for _, m := range dependsLine.FindAllStringSubmatch(description, -1) {
+	for _, m := range dependsLine().FindAllStringSubmatch(description, -1) {
 		for _, id := range splitIDs(m[1]) {
 			add(textMark + id)
 		}
@@ -107,8 +107,8 @@ func fold(s string) string {
 }
 
 var (
-	idBehind = regexp.MustCompile(`\(([^()]+)\)$`)
-	idBefore = regexp.MustCompile(`^(\S+?)(?::| [-–—]) `)
+	idBehind = pattern(`\(([^()]+)\)$`)
+	idBefore = pattern(`^(\S+?)(?::| [-–—]) `)
 )
 
 // find is the story that a dependency means: by its id, by "#" and its id, by
@@ -123,7 +123,7 @@ func (n names) find(name string) (int, bool) {
 	if i, ok := n.other[fold(name)]; ok && i != ambiguous {
 		return i, true
 	}
-	for _, with := range []*regexp.Regexp{idBehind, idBefore} {
+	for _, with := range []*regexp.Regexp{idBehind(), idBefore()} {
 		if m := with.FindStringSubmatch(name); m != nil {
 			if i, ok := n.ids[m[1]]; ok {
 				return i, true

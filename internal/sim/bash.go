@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -54,7 +55,7 @@ func (s *session) bash(ctx context.Context, c call) (outcome, error) {
 	}
 	result := object{
 		"stdout": out, "stderr": "", "interrupted": false, "isImage": false,
-		"noOutputExpected": silentCommand.MatchString(*in.Command),
+		"noOutputExpected": silentCommand().MatchString(*in.Command),
 	}
 	s.noticeGit(c, out, result)
 	if out == "" {
@@ -71,17 +72,17 @@ func sep(s string) string {
 }
 
 var (
-	silentCommand = regexp.MustCompile(`^\s*(mkdir|cp|mv|rm|touch|chmod|ln)\s[^;&|]*$`)
-	gitCommitted  = regexp.MustCompile(`(?m)^\[(\S+) (?:\(root-commit\) )?([0-9a-f]{7,})\]`)
-	gitPushed     = regexp.MustCompile(`(?m)^To .*\n(?:.*\n)*? . .*-> (\S+)`)
+	silentCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(mkdir|cp|mv|rm|touch|chmod|ln)\s[^;&|]*$`) })
+	gitCommitted  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\[(\S+) (?:\(root-commit\) )?([0-9a-f]{7,})\]`) })
+	gitPushed     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^To .*\n(?:.*\n)*? . .*-> (\S+)`) })
 )
 
 // noticeGit is the client's own detection: by what git prints.
 func (s *session) noticeGit(c call, out string, result object) {
-	if m := gitPushed.FindStringSubmatch(out); m != nil {
+	if m := gitPushed().FindStringSubmatch(out); m != nil {
 		s.emit(object{"type": "system", "subtype": "vcs_state_changed", "kind": "push", "branch": m[1], "cwd": s.cwd})
 		result["gitOperation"] = object{"push": object{"branch": m[1]}}
-	} else if m := gitCommitted.FindStringSubmatch(out); m != nil {
+	} else if m := gitCommitted().FindStringSubmatch(out); m != nil {
 		s.emit(object{"type": "system", "subtype": "vcs_state_changed", "kind": "commit", "branch": m[1], "cwd": s.cwd})
 		result["gitOperation"] = object{"commit": object{"sha": m[2], "kind": "committed", "branch": m[1]}}
 	}
