@@ -14,6 +14,9 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 		return nil
 	}
 	in := readInline(lang, prog, c.Argv[1:])
+	if in.check {
+		return nil
+	}
 	if len(in.module) > 0 {
 		return append(r.moduleFile(in.module[0].Text), r.module(c, in.module)...)
 	}

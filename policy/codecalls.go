@@ -49,7 +49,7 @@ func (s *source) stubbed() bool {
 			return true
 		}
 	}
-	for _, w := range []string{"ASGITransport", "TestClient(", "test_client(", "fakeredis", "supertest", "mongomock", "FakeStrictRedis", "light-my-request", "APIClient("} {
+	for _, w := range []string{"ASGITransport", "TestClient(", "test_client(", "fakeredis", "supertest", "mongomock", "FakeStrictRedis", "httptest.", "light-my-request", "APIClient("} {
 		if strings.Contains(s.text, w) {
 			return s.noAddress()
 		}

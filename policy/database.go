@@ -69,7 +69,12 @@ func remoteHost(w shell.Word, a *args) bool {
 func dbWrites(a *args, rest []shell.Word) bool {
 	t := a.tool.set.table()
 	if a.has("-f") || a.has("--file") || a.has("-i") && a.tool.is("sqlcmd") {
-		return true
+		for _, f := range a.cmd.Files {
+			if t.writes(f.Text) {
+				return true
+			}
+		}
+		return len(a.cmd.Files) == 0 // a script that cannot be seen
 	}
 	if hasInput(a, rest) && (!a.cmd.Stdin.Known || t.writes(a.cmd.Stdin.Text)) {
 		return true

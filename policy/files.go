@@ -79,6 +79,10 @@ func languageOfFile(name, text string) string {
 		return "perl"
 	case ".php":
 		return "php"
+	case ".go":
+		return "go"
+	case ".java":
+		return "java"
 	}
 	return ""
 }

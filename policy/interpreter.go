@@ -52,6 +52,7 @@ type inline struct {
 	code   []string
 	script string       // a file, when it runs one
 	module []shell.Word // python -m: the module and its arguments
+	check  bool         // it only checks the syntax
 }
 
 // codeFlags are the options that carry code, by language.
@@ -138,11 +139,11 @@ func readInline(lang, prog string, argv []shell.Word) inline {
 				in.code = append(in.code, v)
 			}
 		case lang == "shell" && len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.Contains(s, "n"):
-			return inline{} // a syntax check runs nothing
+			return inline{check: true} // a syntax check runs nothing
 		case lang == "javascript" && (s == "--check" || s == "-c" && prog == "node"),
 			lang == "php" && (s == "-l" || s == "--syntax-check"),
 			(lang == "ruby" || lang == "perl") && s == "-c":
-			return inline{} // a syntax check runs nothing
+			return inline{check: true} // a syntax check runs nothing
 		case lang == "python" && s == "-m":
 			in.module = argv[i+1:]
 			return in

@@ -54,7 +54,7 @@ func (s *Set) proseLine(text string, i int) (Hit, bool) {
 	r := s.newReading()
 	r.noText, r.left = true, 8
 	for _, h := range r.line(line) {
-		if h.Tier == External && !h.Mention && h.Rule != "unread-text" && h.Rule != "opaque-payload" {
+		if h.Tier == External && !h.Mention && h.Rule != "unread-text" && h.Rule != "opaque-payload" && h.Rule != "git-alias" && h.Rule != "opaque-verb" {
 			h.Mention, h.Net, h.Text = true, false, line
 			return h, true
 		}

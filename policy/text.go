@@ -15,6 +15,52 @@ func (s *Set) mentions(text string) []Hit {
 	if len(hits) == 0 && len(text) <= maxProse {
 		hits = s.prose(text)
 	}
+	if len(hits) == 0 && len(text) <= maxProse {
+		if plain := joinQuoted(text); plain != text {
+			hits = s.phrasesIn(plain)
+		}
+	}
+	if strings.Contains(text, "[alias]") && len(text) <= maxProse {
+		hits = append(hits, s.aliasesIn(text)...)
+	}
+	return hits
+}
+
+// joinQuoted joins the quoted words of an argument list, as in
+// CMD ["npm", "publish"], so that a phrase is seen in it.
+func joinQuoted(text string) string {
+	for _, sep := range []string{`", "`, `","`, `', '`, `','`} {
+		if strings.Contains(text, sep) {
+			text = strings.ReplaceAll(text, sep, " ")
+		}
+	}
+	return text
+}
+
+// aliasesIn lists what the aliases of a git configuration would do.
+func (s *Set) aliasesIn(text string) []Hit {
+	_, text, _ = strings.Cut(strings.NewReplacer(`\n`, "\n", `\t`, " ").Replace(text), "[alias]")
+	if i := strings.Index(text, "\n["); i >= 0 {
+		text = text[:i]
+	}
+	var hits []Hit
+	for _, line := range strings.Split(text, "\n") {
+		_, value, ok := strings.Cut(line, "=")
+		if !ok {
+			continue
+		}
+		value = strings.Trim(strings.TrimSpace(value), `"`)
+		cmd, isShell := strings.CutPrefix(value, "!")
+		if !isShell {
+			cmd = "git " + value
+		}
+		for _, h := range s.newReading().line(cmd) {
+			if h.Tier == External && !h.Opaque {
+				h.Mention, h.Net = true, false
+				hits = append(hits, h)
+			}
+		}
+	}
 	return hits
 }
 
@@ -80,7 +126,7 @@ func (r *reading) data(prog string, c *shell.Command) []Hit {
 			hits = append(hits, r.mentions(e.Value.Text)...)
 		}
 	}
-	if prog == "echo" || prog == "printf" || prog == "print" {
+	if prog == "echo" || prog == "printf" || prog == "print" || prog == ":" || prog == "true" {
 		hits = append(hits, r.mentions(joinWords(c.Argv[1:]))...)
 	}
 	if c.Stdin.Known {

@@ -46,7 +46,7 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 // what the program does.
 func filterOption(s string) bool {
 	switch s {
-	case "-k", "-g", "-t", "-m", "-e", "-n", "-f", "-c", "-p", "-o", "--filter", "--grep", "--test", "--tests", "--name", "--match", "--tag", "--tags", "--testNamePattern", "--example", "--run", "-run", "--only", "--message", "--file", "--mode", "--label", "--title", "--event", "--pattern", "--suite", "--project", "--", "--topic":
+	case "-k", "-g", "-t", "-m", "-e", "-n", "-f", "-c", "-p", "-o", "--filter", "--grep", "--test", "--tests", "--name", "--match", "--tag", "--tags", "--testNamePattern", "--example", "--run", "-run", "--only", "--message", "--file", "--mode", "--label", "--title", "--event", "--pattern", "--suite", "-R", "-E", "-L", "-i", "--id", "--spec", "--project", "--", "--topic":
 		return true
 	}
 	return false
@@ -71,6 +71,9 @@ func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit
 // program, ./with-env.sh npm publish: it may well run it. Only what reaches
 // outside counts.
 func (r *reading) carried(c *shell.Command) []Hit {
+	if p := c.Program(); (p == "parallel" || p == "rush") && hasDry(c.Argv) {
+		return nil // it prints the commands
+	}
 	var rest []shell.Word
 	for i, w := range c.Argv[1:] {
 		if w.Text == "--" {

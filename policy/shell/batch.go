@@ -132,6 +132,11 @@ func parallel(w *walker, c Command, in input) (output, bool) {
 			break
 		}
 	}
+	for _, a := range c.Argv[1 : len(c.Argv)-len(p.cmd)] {
+		if hasFlag("--dry-run --dryrun", a.Text) {
+			return output{}, false // it prints the commands
+		}
+	}
 	name := "parallel"
 	if values == nil {
 		values = []Word{unknownInput(in)}
