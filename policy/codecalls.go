@@ -44,12 +44,22 @@ func (r *rule) sends(s *source, k call) bool {
 // stubbed: the text puts a double in the place of what would send. Of those
 // that take an address, no address may be one of another machine.
 func (s *source) stubbed() bool {
-	for _, w := range []string{"mock.patch(", "@patch(", " patch(", "MockTransport", "requests_mock", "responses.activate", "respx.", "mock_aws", "nock(", "jest.mock(", "vi.mock(", "axios-mock-adapter", "fetch-mock", "setupServer("} {
-		if strings.Contains(s.text, w) {
+	if s.doubles == notAsked {
+		s.doubles = no
+		if s.hasDoubles() {
+			s.doubles = yes
+		}
+	}
+	return s.doubles == yes
+}
+
+func (s *source) hasDoubles() bool {
+	for _, w := range []string{"mock.patch(", "@patch(", "with patch(", "MockTransport", "requests_mock", "responses.activate", "respx.", "mock_aws", "nock(", "jest.mock(", "vi.mock(", "setupServer("} {
+		if strings.Contains(s.code, w) {
 			return true
 		}
 	}
-	for _, w := range []string{"ASGITransport", "TestClient(", "test_client(", "fakeredis", "supertest", "mongomock", "FakeStrictRedis", "httptest.", "light-my-request", "APIClient("} {
+	for _, w := range []string{"ASGITransport", "TestClient(", "test_client(", "fakeredis", "supertest", "mongomock", "FakeStrictRedis", "httptest.", "light-my-request", "APIClient(", "axios-mock-adapter", "fetch-mock"} {
 		if strings.Contains(s.text, w) {
 			return s.noAddress()
 		}
@@ -163,17 +173,34 @@ func (s *source) carries(k call) bool {
 	if !strings.Contains(s.text[k.start:k.start+len(first)], "://") && !strings.Contains(first, "+") {
 		return false
 	}
-	for _, line := range strings.FieldsFunc(s.code[:k.start], func(r rune) bool { return r == '\n' || r == ';' }) {
-		name, value, ok := strings.Cut(line, "=")
-		name = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(name), "const "), "let "))
-		if !ok || name == "" || !plainWord(name) || !readsInside(value) || strings.Contains(value, "environ") || strings.Contains(value, "process.env") {
-			continue
-		}
+	for _, name := range s.fileValues() {
 		if holdsWord(first, name) || strings.Contains(s.text[k.start:k.start+len(first)], "{"+name+"}") {
 			return true
 		}
 	}
 	return false
+}
+
+// maxFileValues is how many variables that hold a file's text are looked for.
+const maxFileValues = 32
+
+// fileValues lists the variables that are set to what a file holds.
+func (s *source) fileValues() []string {
+	if s.scanned {
+		return s.read
+	}
+	s.scanned = true
+	for _, line := range strings.FieldsFunc(s.code, func(r rune) bool { return r == '\n' || r == ';' }) {
+		name, value, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(name), "const "), "let "))
+		if ok && name != "" && plainWord(name) && readsInside(value) && !strings.Contains(value, "environ") && !strings.Contains(value, "process.env") {
+			s.read = append(s.read, name)
+		}
+		if len(s.read) == maxFileValues {
+			break
+		}
+	}
+	return s.read
 }
 
 // argument reports whether the arguments of a call hold a word. One that names
@@ -225,6 +252,16 @@ func holdsWord(text, w string) bool {
 
 // loopbackOnly: the text names addresses, and each is this machine.
 func (s *source) loopbackOnly() bool {
+	if s.here == notAsked {
+		s.here = no
+		if s.onlyLoopback() {
+			s.here = yes
+		}
+	}
+	return s.here == yes
+}
+
+func (s *source) onlyLoopback() bool {
 	found := false
 	for _, l := range s.lits {
 		i := strings.Index(l.text, "://")

@@ -19,7 +19,21 @@ type source struct {
 	code string
 	lits []literal
 	text string
+
+	doubles answer   // stubbed, once it is known
+	here    answer   // loopbackOnly, once it is known
+	read    []string // the variables that hold what a file holds
+	scanned bool     // read is known
 }
+
+// answer is a question's answer that is looked for once.
+type answer uint8
+
+const (
+	notAsked answer = iota
+	yes
+	no
+)
 
 // lex divides a program text. It knows quotes and comments, no grammar: that
 // is enough to tell a call from a text that only speaks of one.
