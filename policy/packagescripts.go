@@ -99,6 +99,8 @@ func askedOf(prog string, a *args) asked {
 	case "install", "i", "ci", "add", "update", "up", "upgrade":
 		ask.names = []string{"preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "pre-install-cmd", "post-install-cmd", "pre-update-cmd", "post-update-cmd", "post-autoload-dump"}
 		ask.hooks, words, from = false, nil, 0
+	case "it", "cit", "install-test", "install-ci-test":
+		ask.names, words, from = []string{"test"}, nil, 0
 	case "version":
 		ask.names = []string{"preversion", "version", "postversion"}
 		ask.hooks, words, from = false, nil, 0

@@ -11,6 +11,11 @@ import (
 // language than the shell's, ./x with #!/usr/bin/env python3.
 func (r *reading) ownProgram(c *shell.Command) []Hit {
 	name := c.Argv[0].Text
+	if path.Ext(name) == ".py" && len(c.Wrappers) > 0 && strings.Contains(c.Wrappers[len(c.Wrappers)-1], " run") { // uv run x.py
+		if text, file, ok := r.file(c, name); ok {
+			return r.programFile("python", text, file)
+		}
+	}
 	if !strings.Contains(name, "/") || c.Argv[0].Dynamic {
 		return nil
 	}
@@ -28,7 +33,7 @@ const longProgram = 8 << 10
 
 // programFile classifies a file that an interpreter runs.
 func (r *reading) programFile(lang, text, file string) []Hit {
-	if lang == "" || lang == "shell" || lang == "awk" {
+	if lang == "" || lang == "shell" {
 		return nil
 	}
 	hits, _ := r.following(file, func() []Hit {
@@ -110,6 +115,13 @@ func (r *reading) programOf(lang string, in inline, c *shell.Command) (text, fil
 	}
 	if r.tree == nil || name == "" || len(c.Files) > 0 || lang == "shell" || c.Remote != "" {
 		return "", "", false
+	}
+	if lang == "pwsh" || lang == "powershell" {
+		for i, w := range c.Argv[:len(c.Argv)-1] {
+			if strings.EqualFold(w.Text, "-File") || strings.EqualFold(w.Text, "-f") {
+				name = c.Argv[i+1].Text
+			}
+		}
 	}
 	tries := []string{name}
 	switch {

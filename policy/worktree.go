@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -64,6 +64,12 @@ func joinDir(dir, name string) string {
 
 // read gives the text of a file and the name it was asked for by.
 func (t *worktree) read(name string) (text, file string, ok bool) {
+	if rest, ok := strings.CutPrefix(name, shell.Toplevel); ok {
+		return t.fromTop(rest)
+	}
+	for _, here := range []string{"$PWD/", "${PWD}/", "$(pwd)/"} {
+		name = strings.TrimPrefix(name, here)
+	}
 	file = t.path(name)
 	if file == "" || t.missing[file] {
 		return "", file, false
@@ -80,6 +86,20 @@ func (t *worktree) read(name string) (text, file string, ok bool) {
 	}
 	t.texts[file] = text
 	return text, file, true
+}
+
+// fromTop reads a file by its name from the top of the work tree.
+func (t *worktree) fromTop(name string) (text, file string, ok bool) {
+	up := "."
+	for range maxAncestors {
+		for _, mark := range []string{"/.git/config", "/.git"} {
+			if _, _, ok := t.read(up + mark); ok {
+				return t.read(up + "/" + name)
+			}
+		}
+		up += "/.."
+	}
+	return "", "", false
 }
 
 // file is the text of a file that a command names or implies: one that the
@@ -100,13 +120,13 @@ func (r *reading) file(c *shell.Command, name string) (text, file string, ok boo
 // nothing to add.
 func (r *reading) readScript(name string) (string, bool) {
 	t := r.tree
-	if slices.Contains(t.stack, t.path(name)) {
-		return "", true
-	}
-	if len(t.stack) >= maxFollow {
+	if len(t.stack) >= maxFollow && !slices.Contains(t.stack, t.path(name)) {
 		return "", false
 	}
-	text, _, ok := t.read(name)
+	text, file, ok := t.read(name)
+	if slices.Contains(t.stack, file) {
+		return "", true
+	}
 	return text, ok
 }
 
@@ -214,9 +234,18 @@ func (r *reading) inScript(c *shell.Command) []Hit {
 	stack := r.tree.stack
 	defer func() { r.tree.stack = stack }()
 	for _, name := range c.Scripts {
-		r.tree.stack = append(slices.Clip(r.tree.stack), r.tree.path(name))
+		_, file, _ := r.tree.read(name)
+		r.tree.stack = append(slices.Clip(r.tree.stack), file)
 	}
 	text, file, _ := r.tree.read(c.Scripts[len(c.Scripts)-1])
+	if c.Source != "" && !strings.Contains(text, c.Source) { // a function of a file that this one sources
+		for _, name := range slices.Sorted(maps.Keys(r.tree.texts)) {
+			if strings.Contains(r.tree.texts[name], c.Source) {
+				text, file = r.tree.texts[name], name
+				break
+			}
+		}
+	}
 	return r.placed(r.command(c), file, text, 0)
 }
 
@@ -297,101 +326,6 @@ func (r *reading) recipe(text, file string, line int) []Hit {
 		r.left++
 	}
 	return r.placed(r.line(text), file, "", line)
-}
-
-// placed says of the hits where they stand. Words in a file are no words of
-// the call, and what is only not known there is no reason to hold it.
-func (r *reading) placed(hits []Hit, file, text string, line int) []Hit {
-	out := hits[:0]
-	for _, h := range hits {
-		if h.Mention {
-			continue
-		}
-		if h.File == "" {
-			h = h.at(file, text, line, r.shown(file))
-		}
-		if h.Opaque && h.Tier == External && r.onlyUnknown(h) {
-			h.Tier = Local
-		}
-		out = append(out, h)
-	}
-	return out
-}
-
-func (h Hit) at(file, text string, line int, shown string) Hit {
-	if line == 0 {
-		line = lineIn(text, h.Text)
-	}
-	h.File, h.Line = file, line
-	where := fmt.Sprintf("in %s", shown)
-	if line > 0 {
-		where += fmt.Sprintf(", line %d", line)
-	}
-	h.Why = fmt.Sprintf("%s (%s).", strings.TrimSuffix(h.Why, "."), where)
-	return h
-}
-
-// shown is a file's name for people, hostile as it is.
-func (r *reading) shown(file string) string {
-	if r.tree != nil && r.tree.cwd != "" {
-		file = strings.TrimPrefix(file, strings.TrimSuffix(r.tree.cwd, "/")+"/")
-	}
-	for _, c := range file {
-		if c < ' ' || c > '~' || c == '"' {
-			return fmt.Sprintf("%q", file)
-		}
-	}
-	return file
-}
-
-// lineIn finds the line on which a command stands in a file: as it is, or the
-// first line with all its words.
-func lineIn(text, command string) int {
-	first, _, _ := strings.Cut(command, "\n")
-	if i := strings.Index(text, first); i >= 0 && first != "" {
-		return strings.Count(text[:i], "\n") + 1
-	}
-	words := strings.FieldsFunc(first, func(c rune) bool { return strings.ContainsRune(" \t\"'", c) })
-	if len(words) == 0 {
-		return 0
-	}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		if !slices.ContainsFunc(words[:min(len(words), 3)], func(w string) bool { return !strings.Contains(line, w) }) {
-			return n
-		}
-	}
-	return 0
-}
-
-// onlyUnknown: the hit says that something is not known, and nothing in it
-// speaks of the network or of an outward deed.
-func (r *reading) onlyUnknown(h Hit) bool {
-	switch h.Rule {
-	case "dynamic-program", "opaque-payload", "opaque-depth":
-	default:
-		return false
-	}
-	if strings.Contains(h.Text, "://") {
-		return false
-	}
-	for _, w := range strings.FieldsFunc(h.Text, func(c rune) bool { return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_') }) {
-		switch w {
-		case "curl", "wget", "base64", "nc", "ncat", "socat", "ssh", "xxd", "openssl", "gpg":
-			return false
-		}
-		if r.set.table().verbs[w] {
-			return false
-		}
-	}
-	return true
-}
-
-// seenThrough drops what was said of a name alone, once all that stands
-// behind the name has been looked at.
-func seenThrough(hits []Hit) []Hit {
-	return slices.DeleteFunc(hits, func(h Hit) bool { return h.Opaque && h.File == "" })
 }
 
 // clearTools are programs whose rules know all that they do; of other known

@@ -119,8 +119,12 @@ func deferred(w *walker, c Command, in input) (output, bool) {
 	p := (&wrapper{value: "-f -q -t -u -s"}).parseArgs(c.Argv)
 	if f, ok := p.values["-f"]; ok {
 		in = input{Input: Input{Kind: InputFile, From: f.Text}}
-		if text, ok := w.st.file(f.Text); ok {
-			in.Known, in.Text = true, text
+		if s, ok := w.scriptText(hereName(f)); ok {
+			in.Known, in.Text = true, s.text
+		}
+	} else if c.Program() == "crontab" && len(p.cmd) == 1 && p.cmd[0].Text != "-" {
+		if s, ok := w.scriptText(hereName(p.cmd[0])); ok {
+			in = input{Input: Input{Kind: InputFile, From: p.cmd[0].Text, Known: true, Text: s.text}}
 		}
 	}
 	if hasFlagWord(c.Argv, "-l -r -c -d -e") || in.Kind == InputNone {

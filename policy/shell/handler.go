@@ -229,8 +229,8 @@ func (w *walker) runFile(c Command, name Word, args []Word, st *state, in input)
 		w.emit(c)
 		return output{}, true
 	}
-	s, ok := w.scriptText(name.Text)
-	if !ok || name.Dynamic {
+	s, ok := w.scriptText(hereName(name))
+	if !ok {
 		return output{}, false
 	}
 	if len(args) > 0 || s.file != "" && st != w.st {

@@ -96,8 +96,8 @@ func (w *walker) again(c Command, argv []Word, label string, in input) output {
 
 // script reads a script that the command names, when its text is known.
 func (w *walker) script(c Command, in input) (output, bool) {
-	name := c.Argv[0].Text
-	if !strings.Contains(name, "/") || c.Argv[0].Dynamic {
+	name := hereName(c.Argv[0])
+	if !strings.Contains(name, "/") {
 		return output{}, false
 	}
 	s, ok := w.scriptText(name)
@@ -108,6 +108,29 @@ func (w *walker) script(c Command, in input) (output, bool) {
 	st.params, st.hasParams, st.name = c.Argv[1:], true, c.Argv[0]
 	return w.payloadOf(c, s.word(), name, st, in, s), true
 }
+
+// hereName is the name of a file as it can be looked up: $PWD/x and its kin
+// are ./x, $(git rev-parse --show-toplevel)/x stays for the reader to know; ""
+// when a part of it is not known.
+func hereName(name Word) string {
+	if !name.Dynamic {
+		return name.Text
+	}
+	for _, p := range []string{"$PWD/", "${PWD}/", "$(pwd)/", "`pwd`/"} {
+		if rest, ok := strings.CutPrefix(name.Text, p); ok {
+			return plainName("./" + rest)
+		}
+	}
+	if rest, ok := strings.CutPrefix(name.Text, Toplevel); ok {
+		if rest = plainName(rest); rest != "" {
+			return Toplevel + rest
+		}
+	}
+	return ""
+}
+
+// Toplevel in front of a file's name stands for the top of the work tree.
+const Toplevel = "$(git rev-parse --show-toplevel)/"
 
 // script is the text of a script, and the name by which it was read from
 // outside; "" when the line wrote it.

@@ -271,7 +271,7 @@ func (s *state) setFile(name, text string, add bool) {
 
 // join2 is the name of a file as seen from where the line started.
 func (s *state) join2(name string) string {
-	if s.dir != "" && !strings.HasPrefix(name, "/") {
+	if s.dir != "" && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, Toplevel) {
 		name = s.dir + "/" + name
 	}
 	return path.Clean(name)
