@@ -160,7 +160,6 @@ type Session struct {
 	Stopped    string    `json:"stopped,omitempty"` // why it stopped early, for a person; "" = it did not
 	StopKind   Outcome   `json:"stop_kind,omitempty"`
 	ResetsAt   time.Time `json:"resets_at,omitzero"` // when a limit resets
-	ExitCode   int       `json:"exit_code"`
 	ConfigHash string    `json:"config_hash,omitempty"`
 	StoryOrder []string  `json:"story_order"`    // ids, as planned
 	Scan       bool      `json:"scan,omitempty"` // not a run: hits that `loop scan --queue` put here

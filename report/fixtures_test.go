@@ -73,7 +73,6 @@ func badNight() queue.Snapshot {
 	d.Session.Stopped = "You've hit your limit · resets 9am (Europe/Berlin)"
 	d.Session.StopKind = queue.Limit
 	d.Session.ResetsAt = time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
-	d.Session.ExitCode = 5
 	d.Attempts = badAttempts()
 	d.Actions = badActions()
 	d.Findings = []queue.Finding{
