@@ -87,12 +87,12 @@ func (r *reading) hook(c *shell.Command, name string) []Hit {
 		return nil
 	}
 	before := r.blind()
-	hits, _ := r.following(file, func() []Hit {
-		if lang := languageOfFile("", text); lang != "" && lang != "shell" {
-			return r.placed(r.program(lang, text), file, text, 0)
-		}
-		return r.placed(r.line(text), file, text, 0)
-	})
+	var hits []Hit
+	if lang := languageOfFile("", text); lang != "" && lang != "shell" {
+		hits = r.programFile(lang, text, file)
+	} else {
+		hits, _ = r.following(file, func() []Hit { return r.placed(r.line(text), file, text, 0) })
+	}
 	r.tree.hidden = before
 	out := hits[:0]
 	for _, h := range hits {

@@ -40,7 +40,7 @@ type worktree struct {
 func (s *Set) readingOf(c Call) *reading {
 	r := s.newReading()
 	if c.ReadFile != nil {
-		r.tree = &worktree{open: c.ReadFile, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: 2 * maxFile}
+		r.tree = &worktree{open: c.ReadFile, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
 	}
 	return r
 }
