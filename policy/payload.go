@@ -59,6 +59,8 @@ func (r *reading) operands(how string, a *args, c *shell.Command, n int) []Hit {
 			words = append(words, v)
 		}
 		hits = r.line(strings.NewReplacer("'", "", ",", " ").Replace(joinWords(append(words, a.words[1:]...))))
+	case "told":
+		return r.toldTo("", c, a.words[n:]) // the project's own program
 	case "goals":
 		for _, goal := range strings.FieldsFunc(joinWords(a.words[n:]), func(r rune) bool { return r == ',' || r == '+' }) {
 			hits = append(hits, r.line(c.Program()+" "+strings.TrimSpace(goal))...)
