@@ -100,6 +100,9 @@ func (t *tables) riskyName(name string) bool {
 // riskyScript judges the file name of a script.
 func (t *tables) riskyScript(path string) bool {
 	base := baseOf(path)
+	if strings.HasPrefix(path, "/etc/") || strings.HasPrefix(base, ".env") || strings.HasSuffix(base, ".env") {
+		return false // settings of the machine or the project, and no script: . /etc/os-release
+	}
 	stem := base
 	if i := strings.IndexByte(stem, '.'); i > 0 {
 		stem = stem[:i]

@@ -48,7 +48,7 @@ func TestHostileFiles(t *testing.T) {
 		double.WriteString("A" + itoa(i) + " = " + strings.Repeat("$(A"+itoa(i+1)+")", 50) + "\n")
 	}
 	double.WriteString("deploy:\n\t$(A0)\n")
-	big := func(line string) string { return strings.Repeat(line, maxFile/4/len(line)) }
+	big := func(line string) string { return strings.Repeat(line, maxFile/8/len(line)) }
 	s := builtin(t)
 	for name, text := range map[string]string{
 		"doubling variables": double.String(),

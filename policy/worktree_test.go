@@ -257,6 +257,8 @@ func TestWorkTree(t *testing.T) {
 		{"bash -c \"$(cat ship.sh)\"", VerdictExternal, "/w/ship.sh:4"},
 		{"eval \"$(<ship.sh)\"", VerdictExternal, "/w/ship.sh:4"},
 		{"bash <(cat ship.sh)", VerdictExternal, "/w/ship.sh:4"},
+		{". /etc/os-release && echo $ID", VerdictLocal, ""},
+		{". ./prod.env; echo $X", VerdictLocal, ""},
 		{"sh \"$PWD/ship.sh\"", VerdictExternal, "/w/ship.sh:4"},
 		{"cd sub && bash \"$(git rev-parse --show-toplevel)/ship.sh\"", VerdictExternal, "/w/ship.sh:4"},
 		{"python3 ${PWD}/push.py", VerdictExternal, "/w/push.py:2"},
