@@ -90,6 +90,12 @@ func systemWrapper(name string) []wrapper {
 		return one(wrapper{value: "-t -w"})
 	case "arch":
 		return one(wrapper{assign: true})
+	}
+	return moreSystemWrapper(name)
+}
+
+func moreSystemWrapper(name string) []wrapper {
+	switch name {
 	case "setarch":
 		return one(wrapper{skip: 1})
 	case "linux32", "linux64", "i386", "x86_64", "run-one", "daemonize", "wait-for-it", "wait-for-it.sh", "wait-for", "dockerize", "gotestsum", "reflex":
@@ -100,12 +106,6 @@ func systemWrapper(name string) []wrapper {
 		return one(wrapper{value: "-f -e -r --file --environments --rc-file"})
 	case "onchange":
 		return one(wrapper{dash: true})
-	}
-	return moreSystemWrapper(name)
-}
-
-func moreSystemWrapper(name string) []wrapper {
-	switch name {
 	case "script":
 		// util-linux has -c CODE, BSD has a command behind the file.
 		return one(wrapper{skip: 1, code: "-c --command", value: "-I -O -B -T -m -E -o --log-in --log-out --log-io --log-timing --logging-format --echo --output-limit"})
