@@ -16,6 +16,7 @@ import (
 const classifyLong = `Read calls as JSON, one a line, on standard input: {"id","command"} for a shell command,
 {"id","tool","input"} for any tool. Write a line for each:
 {"id","verdict","tier","evidence","net","rules"}; verdict is external, shared, mention or local.
+Each line stands alone: no file is read, and a script is judged by its name.
 
 ` + exitHelp
 
