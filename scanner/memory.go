@@ -200,18 +200,23 @@ func mayWrite(input []byte) bool {
 	if !bytes.Contains(input, []byte(`"command"`)) && !bytes.Contains(input, []byte(`"cmd"`)) {
 		return false
 	}
-	for _, word := range []string{"tee ", "cp ", "mv ", "ln ", "install ", "config ", "pkg set", `\u003e`} {
+	for _, word := range []string{"tee ", "cp ", "mv ", "ln ", "install ", "config ", "pkg set"} {
 		if bytes.Contains(input, []byte(word)) {
 			return true
 		}
 	}
+	return redirected(input, ">") || redirected(input, `\u003e`)
+}
+
+// redirected: something behind the sign is a file.
+func redirected(input []byte, sign string) bool {
 	for rest := input; ; {
-		_, after, ok := bytes.Cut(rest, []byte(">"))
+		_, after, ok := bytes.Cut(rest, []byte(sign))
 		if !ok {
 			return false
 		}
 		rest = bytes.TrimLeft(after, ">| ")
-		if !bytes.HasPrefix(rest, []byte("&")) && !bytes.HasPrefix(rest, []byte("/dev/")) {
+		if !bytes.HasPrefix(rest, []byte("&")) && !bytes.HasPrefix(rest, []byte(`\u0026`)) && !bytes.HasPrefix(rest, []byte("/dev/")) {
 			return true
 		}
 	}
