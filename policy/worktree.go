@@ -137,7 +137,9 @@ func (r *reading) commands(l shell.Line) []Hit {
 	var unclear map[string]bool // files of which not everything can be seen through
 	var under nested
 	all := len(l.Opaque) == 0
-	defer r.note(&l)()
+	if r.tree != nil {
+		defer r.note(l.Commands)()
+	}
 	for i := range l.Commands {
 		c := &l.Commands[i]
 		if len(c.Scripts) == 0 {
@@ -175,12 +177,9 @@ func (r *reading) commands(l shell.Line) []Hit {
 
 // note remembers, while a line is classified, whether a command of its own may
 // change files that another of its commands runs.
-func (r *reading) note(l *shell.Line) (done func()) {
-	if r.tree == nil {
-		return func() {}
-	}
+func (r *reading) note(list []shell.Command) (done func()) {
 	before := r.tree.busy
-	r.tree.busy = before || changes(l.Commands, "")
+	r.tree.busy = before || changes(list, "")
 	return func() { r.tree.busy = before }
 }
 

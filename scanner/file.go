@@ -16,6 +16,9 @@ type file struct {
 
 // writesFiles says whether a tool writes a file.
 func writesFiles(tool string) bool {
+	if tool == "Bash" || tool == "Read" {
+		return false // most calls, without a copy of the name
+	}
 	switch strings.ToLower(tool) {
 	case "write", "edit", "multiedit", "notebookedit", "write_file", "edit_file", "create_file",
 		"str_replace_editor", "str_replace_based_edit_tool", "apply_patch":
