@@ -102,7 +102,7 @@ func (a *args) takes(name string) bool {
 func (a *args) long(i int) int {
 	w := a.argv[i]
 	name, value, eq := strings.Cut(w.Text, "=")
-	name = a.optionName(name)
+	name = a.whole(a.optionName(name))
 	o := option{name: name}
 	if eq {
 		o.value, o.given = shell.Word{Text: value, Dynamic: w.Dynamic, Subst: w.Subst}, true
@@ -112,6 +112,28 @@ func (a *args) long(i int) int {
 	}
 	a.opts = append(a.opts, o)
 	return i
+}
+
+// whole is the long option that a shortened one means. Only options that take
+// a value are known to be all there, so that no shortened switch, a dry run
+// among them, is taken for another.
+func (a *args) whole(name string) string {
+	if !a.tool.Abbrev || len(name) < len("--x") || a.tool.value[name] {
+		return name
+	}
+	found := ""
+	for v := range a.tool.value {
+		if strings.HasPrefix(v, name) {
+			if found != "" {
+				return name
+			}
+			found = v
+		}
+	}
+	if found == "" {
+		return name
+	}
+	return found
 }
 
 // isTruth: npm and its kin take the word behind a switch when it is true or

@@ -32,6 +32,7 @@ type toolDef struct {
 	Alias      map[string]string `toml:"alias"`       // other spellings of a subcommand word
 	Help       []string          `toml:"help"`        // options that only print help; --help is always one
 	SingleDash bool              `toml:"single_dash"` // -long options, no clusters of short ones
+	Abbrev     bool              `toml:"abbrev"`      // long options may be cut short where that names one alone, as getopt_long has it
 	Stop       bool              `toml:"stop"`        // options end at the first operand
 	StopAfter  int               `toml:"stop_after"`  // with so many operands more, as ssh HOST COMMAND
 	Net        bool              `toml:"net"`         // a call that no rule speaks of reads the network

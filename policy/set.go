@@ -228,6 +228,7 @@ func (t *tool) extend(d toolDef) {
 	t.Help = append(t.Help, d.Help...)
 	t.Sub = append(t.Sub, d.Sub...)
 	t.SingleDash = t.SingleDash || d.SingleDash
+	t.Abbrev = t.Abbrev || d.Abbrev
 	t.Stop = t.Stop || d.Stop
 	t.StopAfter = max(t.StopAfter, d.StopAfter)
 	t.Net = t.Net || d.Net
