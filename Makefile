@@ -26,9 +26,10 @@ e2e: ## tests with the real client, which is installed into a cache first
 	client=$$(./internal/e2e/client.sh) && \
 	LOOP_E2E_CLAUDE=$$client $(GO) test -tags e2e -count=1 -parallel 4 -timeout 10m ./internal/e2e
 
-check: ## formatting, vet, go.mod, and that the other platforms compile
+check: ## formatting, go.mod, fix, vet, and that the other platforms compile
 	@out=$$(gofmt -l .) && test -z "$$out" || { echo "not gofmt-clean:"; echo "$$out"; exit 1; }
 	$(GO) mod tidy -diff
+	$(GO) fix -diff ./...
 	$(GO) vet ./...
 	$(GO) vet -tags e2e ./internal/e2e
 	GOOS=darwin $(GO) build ./...

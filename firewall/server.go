@@ -73,12 +73,10 @@ func (s *Server) accept() {
 		if err != nil {
 			return
 		}
-		s.wg.Add(1)
-		go func() {
-			defer s.wg.Done()
+		s.wg.Go(func() {
 			defer conn.Close()
 			s.serve(conn)
-		}()
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -83,15 +84,11 @@ func (a *args) takes(name string) bool {
 		return true
 	}
 	for _, sub := range a.subs {
-		for _, v := range sub.Value {
-			if v == name {
-				return true
-			}
+		if slices.Contains(sub.Value, name) {
+			return true
 		}
-		for _, v := range sub.RunFlags {
-			if v == name {
-				return true
-			}
+		if slices.Contains(sub.RunFlags, name) {
+			return true
 		}
 	}
 	return false
@@ -195,12 +192,7 @@ func (a *args) optionName(name string) string {
 }
 
 func (a *args) hasAny(patterns []string) bool {
-	for _, p := range patterns {
-		if a.has(p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, a.has)
 }
 
 // last returns the value of the last of the named options.

@@ -135,7 +135,7 @@ func (a *automaton) flatten(t *trie) {
 func (a *automaton) find(text []byte, yield func(Mention) bool) {
 	s := uint32(0)
 	next, class, match := a.next, &a.class, a.match
-	for i := 0; i < len(text); i++ {
+	for i := range text {
 		s = next[s|uint32(class[text[i]])]
 		if s >= match && !a.report(text, i+1, a.outputs[(s-match)>>classShift], yield) {
 			return

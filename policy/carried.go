@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -207,12 +208,7 @@ func (r *reading) packageOf(path string) string {
 }
 
 func containsWord(list []shell.Word, w shell.Word) bool {
-	for _, x := range list {
-		if x == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, w)
 }
 
 // afterWord is the words behind the first that reads so.

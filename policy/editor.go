@@ -58,7 +58,7 @@ func (r *reading) bangs(lines []string, prefixes ...string) []Hit {
 func (r *reading) exCommands(c *shell.Command) []Hit {
 	var hits []Hit
 	for _, w := range c.Argv[1:] {
-		for _, line := range strings.Split(w.Text, "|") {
+		for line := range strings.SplitSeq(w.Text, "|") {
 			s := strings.TrimLeft(line, "+: ")
 			for _, p := range []string{"!", "silent !", "silent! !", "r !", "read !", "%!", "w !", "terminal ", "term "} {
 				if cmd, ok := strings.CutPrefix(s, p); ok {

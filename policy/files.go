@@ -60,7 +60,7 @@ func (s *Set) written(name, text string) []Hit {
 func languageOfFile(name, text string) string {
 	if rest, ok := strings.CutPrefix(text, "#!"); ok {
 		line, _, _ := strings.Cut(rest, "\n")
-		for _, w := range strings.Fields(line) {
+		for w := range strings.FieldsSeq(line) {
 			if l := languageOf(baseOf(w)); l != "" {
 				return l
 			}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -21,10 +22,8 @@ func sendingMethod(w shell.Word) bool {
 
 // proxied reports whether the call may end elsewhere than its URL says.
 func proxied(a *args) bool {
-	for _, o := range []string{"-x", "--proxy", "--preproxy", "--connect-to", "--resolve", "--socks*", "--proxy1.0", "-e=use_proxy*"} {
-		if a.has(o) {
-			return true
-		}
+	if slices.ContainsFunc([]string{"-x", "--proxy", "--preproxy", "--connect-to", "--resolve", "--socks*", "--proxy1.0", "-e=use_proxy*"}, a.has) {
+		return true
 	}
 	for _, n := range []string{"http_proxy", "https_proxy", "all_proxy"} {
 		if v, ok := a.env(n); ok && v.Text != "" && !isLoopbackURL(v.Text) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"path"
 	"strings"
 
@@ -114,7 +115,7 @@ func (r *reading) makeTarget(m *makefile, name string, done map[string]bool, ask
 		found = true
 		needs := make([]string, 0, len(rule.prereqs))
 		for _, p := range rule.prereqs {
-			for _, p := range strings.Fields(m.expand(p, nil, 0)) {
+			for p := range strings.FieldsSeq(m.expand(p, nil, 0)) {
 				needs = append(needs, strings.ReplaceAll(p, "%", stem))
 			}
 		}
@@ -200,7 +201,7 @@ func (m *makefile) read(r *reading, text, file string, depth int) {
 		case "load", "-load":
 			m.unclear = true
 		case "include", "-include", "sinclude":
-			for _, name := range strings.Fields(m.expand(rest, nil, 0)) {
+			for name := range strings.FieldsSeq(m.expand(rest, nil, 0)) {
 				inc, from, ok := r.file(&shell.Command{}, name)
 				if !ok || depth >= maxFollow {
 					m.unclear = true
@@ -219,8 +220,8 @@ func uncomment(line string) string {
 	if strings.HasPrefix(line, "#") {
 		return ""
 	}
-	if i := strings.Index(line, " #"); i >= 0 {
-		return line[:i]
+	if before, _, ok := strings.Cut(line, " #"); ok {
+		return before
 	}
 	return line
 }
@@ -406,9 +407,7 @@ func (m *makefile) reference(ref string, auto map[string]string, depth int) stri
 		return "$(" + m.expand(rest, auto, depth+1) + ")"
 	case "call":
 		inner := map[string]string{}
-		for k, v := range auto {
-			inner[k] = v
-		}
+		maps.Copy(inner, auto)
 		for i, a := range args[1:] {
 			if i < 9 {
 				inner[string(rune('1'+i))] = m.expand(a, auto, depth+1)

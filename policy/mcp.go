@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"strings"
 )
 
@@ -185,9 +186,7 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 // withLanguage is the input with the language of its code.
 func withLanguage(in map[string]any, lang string) map[string]any {
 	out := map[string]any{"language": lang}
-	for k, v := range in {
-		out[k] = v
-	}
+	maps.Copy(out, in)
 	return out
 }
 

@@ -163,7 +163,7 @@ type Mention struct {
 // is for short texts; find does the same for long ones.
 func (x *phraseIndex) scan(text []byte, yield func(Mention) bool) {
 	var buf [maxFirstWord]byte
-	for i := 0; i < len(text); i++ {
+	for i := range text {
 		if !x.yieldAll(text, i, x.loose[text[i]], yield) {
 			return
 		}

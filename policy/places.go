@@ -145,7 +145,7 @@ func brokerLocal(a *args, rest []shell.Word) bool {
 	found := false
 	for _, w := range append(a.all("-h", "-H", "--host", "-s", "--server", "-b", "--bootstrap-server", "--broker-list", "-L"), tail1(a, rest)...) {
 		found = true
-		for _, h := range strings.Split(w.Text, ",") {
+		for h := range strings.SplitSeq(w.Text, ",") {
 			if !isLoopbackURL(h) && !strings.HasPrefix(h, "ldapi:") {
 				return false
 			}

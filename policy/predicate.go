@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -184,10 +185,8 @@ func dockerRemote(a *args, _ []shell.Word) bool {
 
 // sshCommand: ssh is given something to run, or a tunnel to open.
 func sshCommand(a *args, rest []shell.Word) bool {
-	for _, o := range []string{"-R", "-L", "-D", "-w", "-W"} {
-		if a.has(o) {
-			return true
-		}
+	if slices.ContainsFunc([]string{"-R", "-L", "-D", "-w", "-W"}, a.has) {
+		return true
 	}
 	return len(rest) > 1 || hasInput(a, rest)
 }

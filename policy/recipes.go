@@ -112,7 +112,7 @@ func (r *reading) recipes(c *shell.Command) []Hit {
 	}
 	var hits []Hit
 	for _, text := range texts {
-		for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+		for line := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
 			for _, h := range r.line(recipeOf(line)) {
 				if h.Tier == External && !h.Mention {
 					hits = append(hits, h)

@@ -284,7 +284,7 @@ func expandWords(f []string) []string {
 	for i, w := range f {
 		var next []string
 		for _, head := range out {
-			for _, alt := range strings.Split(w, "|") {
+			for alt := range strings.SplitSeq(w, "|") {
 				if i > 0 {
 					alt = head + " " + alt
 				}

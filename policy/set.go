@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -205,7 +206,7 @@ func buildTool(program string, packs []*pack) *tool {
 	t.global, t.value = setOf(t.Global), setOf(t.Value)
 	for _, sub := range t.Sub {
 		path := make([]wordPattern, 0, 3)
-		for _, w := range strings.Fields(sub.Path) {
+		for w := range strings.FieldsSeq(sub.Path) {
 			path = append(path, parseWordPattern(w))
 		}
 		t.subPaths = append(t.subPaths, path)
@@ -235,9 +236,7 @@ func (t *tool) extend(d toolDef) {
 	if t.Alias == nil {
 		t.Alias = map[string]string{}
 	}
-	for k, v := range d.Alias {
-		t.Alias[k] = v
-	}
+	maps.Copy(t.Alias, d.Alias)
 }
 
 func setOf(list []string) map[string]bool {

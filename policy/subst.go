@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 import "strings"
 
 // Programs whose output says something about the machine or the net, not
@@ -58,12 +60,7 @@ func harmlessBody(body string) bool {
 }
 
 func containsString(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 // substitutions lists the bodies of the outermost $( ) and ` ` in a source

@@ -240,7 +240,7 @@ func justNeeds(s string) []string {
 	s, _, _ = strings.Cut(s, "#")
 	var out []string
 	inside := false
-	for _, w := range strings.Fields(strings.ReplaceAll(s, "&&", " ")) {
+	for w := range strings.FieldsSeq(strings.ReplaceAll(s, "&&", " ")) {
 		if !inside {
 			out = append(out, strings.Trim(w, "()"))
 		}
@@ -319,7 +319,7 @@ func readTaskfile(text, file string) *taskfile {
 func (k *task) yaml(item, file string, n int, key ...string) bool {
 	s := strings.TrimSpace(strings.TrimPrefix(item, "-"))
 	if strings.HasPrefix(s, "[") {
-		for _, x := range strings.Split(strings.Trim(s, "[]"), ",") {
+		for x := range strings.SplitSeq(strings.Trim(s, "[]"), ",") {
 			k.yaml("- "+strings.Trim(x, ` "'`), file, n, key...)
 		}
 		return false

@@ -44,7 +44,7 @@ func (s *Set) aliasesIn(text string) []Hit {
 		text = text[:i]
 	}
 	var hits []Hit
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		_, value, ok := strings.Cut(line, "=")
 		if !ok {
 			continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy"
@@ -212,10 +213,8 @@ func (h *Hit) addMentions(res policy.Result) {
 }
 
 func (h *Hit) addRule(rule, why string) {
-	for _, r := range h.Rules {
-		if r == rule {
-			return
-		}
+	if slices.Contains(h.Rules, rule) {
+		return
 	}
 	h.Rules = append(h.Rules, rule)
 	if h.Why == "" {

@@ -187,7 +187,7 @@ func bullets(text string) []string {
 	var items []*item
 	var open *item
 	var skip shield
-	for _, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		hidden := skip.hides(line)
 		m := bullet().FindStringSubmatch(line)
 		switch {

@@ -46,7 +46,7 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 	a.dryRules(ro, c)
 	a.printf("\nCommand line of the first attempt (prompt on stdin)\n  %s\n", term.Quote(strings.Join(quoteArgs(runner.CommandLine(ro, plan[0])), " ")))
 	a.printf("\nPrompt of the first attempt\n")
-	for _, line := range strings.Split(strings.TrimRight(term.QuoteLines(prompt), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(term.QuoteLines(prompt), "\n"), "\n") {
 		a.printf("  | %s\n", line)
 	}
 	a.printf("\nNothing was started.\n")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,15 +33,15 @@ func writeSessions(t *testing.T, n int) string {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	all := ""
+	var all strings.Builder
 	for i := range n {
 		line := fmt.Sprintf(`{"type":"assistant","cwd":"/home/mara/shop","timestamp":"2026-11-01T10:00:00Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"Bash","input":{"command":"git push origin b%d"}}]}}`+"\n", i, i)
-		all += line
+		all.WriteString(line)
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), []byte(line), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "all.jsonl"), []byte(all), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "all.jsonl"), []byte(all.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Dir(dir)

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -132,9 +133,7 @@ func (s *Server) messages(w http.ResponseWriter, hr *http.Request) {
 		writeJSON(w, fault.Status, fault.Header, fault.body())
 		return
 	}
-	for k, v := range turn.Header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), turn.Header)
 	s.send(hr.Context(), w, s.reply(r, turn), r.Stream, fault)
 }
 
@@ -253,9 +252,7 @@ func (s *Server) pause(ctx context.Context, d time.Duration) bool {
 }
 
 func writeJSON(w http.ResponseWriter, status int, h http.Header, body []byte) {
-	for k, v := range h {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), h)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body)

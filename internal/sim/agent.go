@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -45,9 +46,7 @@ func (s *session) delegate(ctx context.Context, c call) (outcome, error) {
 	a := &agent{id: "a" + shortID()[:16], kind: in.Kind, parent: c.id, what: in.Description}
 	task := func(subtype string, fields object) {
 		r := object{"type": "system", "subtype": subtype, "task_id": a.id, "run_id": "sim-" + a.id[:8]}
-		for k, v := range fields {
-			r[k] = v
-		}
+		maps.Copy(r, fields)
 		s.emit(r)
 	}
 	task("task_started", object{

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,9 +67,7 @@ func (s *session) assistant(a *agent, block, extra object) {
 			"usage": object{"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "input_tokens": 1200, "output_tokens": 1, "service_tier": "standard"},
 		},
 	}
-	for k, v := range extra {
-		r[k] = v
-	}
+	maps.Copy(r, extra)
 	a.mark(r)
 	s.emitTimed(r)
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"maps"
 	"os"
 	"strconv"
 
@@ -80,9 +81,7 @@ func (s *session) hookInput(a *agent, event string, fields object) []byte {
 	if a != nil {
 		in["agent_id"], in["agent_type"] = a.id, a.kind
 	}
-	for k, v := range fields {
-		in[k] = v
-	}
+	maps.Copy(in, fields)
 	return []byte(encode(in))
 }
 

@@ -90,7 +90,7 @@ func Wrap(s string, n int) []string {
 	}
 	var lines []string
 	line, used := "", 0
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		w := Cells(word)
 		if line != "" && used+1+w <= n {
 			line, used = line+" "+word, used+1+w

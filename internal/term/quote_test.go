@@ -103,7 +103,7 @@ func FuzzQuote(f *testing.F) {
 				t.Errorf("not stable: %q, then %q", q, again)
 			}
 		}
-		for _, l := range strings.Split(QuoteLines(s), "\n") {
+		for l := range strings.SplitSeq(QuoteLines(s), "\n") {
 			if r := firstHidden(l); r >= 0 {
 				t.Errorf("QuoteLines(%q) has %U", s, r)
 			}

@@ -227,21 +227,21 @@ func joinText(a, b Word) Word {
 func (w *walker) declClause(d *syntax.DeclClause, in input) {
 	c := Command{Argv: []Word{{Text: d.Variant.Value}}, Stdin: in.Input, Source: w.source(d)}
 	export := d.Variant.Value == "export"
-	flags := ""
+	var flags strings.Builder
 	for _, a := range d.Args {
 		if a.Name == nil {
 			word := w.literal(a.Value)
 			if strings.HasPrefix(word.Text, "-") {
-				flags += word.Text
+				flags.WriteString(word.Text)
 			}
 			c.Argv = append(c.Argv, word)
 			continue
 		}
-		if d.Variant.Value != "export" && d.Variant.Value != "readonly" && !strings.Contains(flags, "g") {
+		if d.Variant.Value != "export" && d.Variant.Value != "readonly" && !strings.Contains(flags.String(), "g") {
 			w.st.locals.hide(w.st, a.Name.Value)
 		}
 		w.assign(a)
-		w.attribute(a.Name.Value, flags)
+		w.attribute(a.Name.Value, flags.String())
 		word := Word{Text: a.Name.Value}
 		if !a.Naked {
 			val := joinWords(w.st.vars[a.Name.Value].list)
@@ -252,8 +252,8 @@ func (w *walker) declClause(d *syntax.DeclClause, in input) {
 			word = val
 		}
 		c.Argv = append(c.Argv, word)
-		if export || strings.Contains(flags, "x") {
-			w.st.export(a.Name.Value, !strings.Contains(flags, "n"))
+		if export || strings.Contains(flags.String(), "x") {
+			w.st.export(a.Name.Value, !strings.Contains(flags.String(), "n"))
 		}
 	}
 	w.emit(c)

@@ -134,8 +134,8 @@ func TestReformat(t *testing.T) {
 			b.WriteString(spell[(i*13+j*7+i/10)%len(spell)](w))
 		}
 		for _, line := range []string{b.String(), "  " + b.String() + " ;", "\n\n" + b.String() + "\n", "true;" + b.String() + "# x"} {
-			if strings.HasSuffix(line, "# x") {
-				line = strings.TrimSuffix(line, "# x") + " # x"
+			if before, ok := strings.CutSuffix(line, "# x"); ok {
+				line = before + " # x"
 			}
 			if l := Read(line, Options{}); !holds(l, words) || len(l.Opaque) > 0 {
 				t.Fatalf("Read(%q) = %q %q", line, runs(l), l.Opaque)

@@ -97,9 +97,7 @@ func gitAlias(aliases map[string]Word, setting Word) map[string]Word {
 		return aliases
 	}
 	out := map[string]Word{}
-	for k, v := range aliases {
-		out[k] = v
-	}
+	maps.Copy(out, aliases)
 	setting.Text = val
 	out[name[len("alias."):]] = setting
 	return out

@@ -166,7 +166,7 @@ func isShellText(text string) bool {
 	if !strings.HasPrefix(first, "#!") {
 		return true
 	}
-	for _, f := range strings.Fields(first[2:]) {
+	for f := range strings.FieldsSeq(first[2:]) {
 		if isShell(baseName([]Word{{Text: f}})) {
 			return true
 		}
