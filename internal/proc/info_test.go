@@ -94,7 +94,8 @@ func foreign(t *testing.T, mode, mark string) (pid int, left func() []string) {
 }
 
 func TestEndStale(t *testing.T) {
-	for _, mode := range []string{"tree", "bush"} {
+	// What is surely there when it is ended: a bush has just begun to fork.
+	for mode, least := range map[string]int{"tree": 3, "bush": 2} {
 		t.Run(mode, func(t *testing.T) {
 			pid, left := foreign(t, mode, rand.Text())
 			start := startOf(pid)
@@ -102,7 +103,7 @@ func TestEndStale(t *testing.T) {
 				t.Fatalf("another process was ended: %v, %v", l, err)
 			}
 			l, err := EndStale(pid, start)
-			if err != nil || len(l) < 3 {
+			if err != nil || len(l) < least {
 				t.Fatalf("ended %v, %v", l, err)
 			}
 			mustBeGone(t, left)
