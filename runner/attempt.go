@@ -41,7 +41,9 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 	if err != nil {
 		return a, time.Time{}, err
 	}
-	was := earlier{stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o)}
+	was := earlier{
+		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), watched: fingerprints(o.Watched),
+	}
 	guard := r.guard(keep, &a)
 	was.cleared = guard.Cleared
 	end, err := r.supervise(ctx, keep, s, &a, guard)

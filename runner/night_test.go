@@ -627,6 +627,27 @@ func TestTheNextAttemptKnowsWhatTheLastOneLeft(t *testing.T) {
 	}
 }
 
+// An agent that rewrites what decides about it changes nothing for this
+// session, and is shown.
+func TestAChangedConfigurationIsReported(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("echo 'gates = []' > loop.toml", ""), say("ok")), "first", "second")
+	n.o.Watched = []string{filepath.Join(n.o.Root, "loop.toml")}
+	snap := n.run(t.Context())
+	var told []string
+	for _, f := range snap.Findings {
+		told = append(told, f.Story+" "+f.Kind)
+	}
+	// The second attempt writes the same again, which is no change.
+	if len(told) != 1 || told[0] != "1 tampered" {
+		t.Errorf("findings %q", told)
+	}
+	for _, a := range snap.Attempts {
+		if len(a.Gates) != 1 {
+			t.Errorf("story %s: the gates of the start did not run", a.Story)
+		}
+	}
+}
+
 // What the user's own rule let through is said in the report.
 func TestAnAllowedCallRunsAndIsShown(t *testing.T) {
 	n := newNight(t, sim.Any(sim.Bash("git push staging main || true", ""), say("ok")), "first")

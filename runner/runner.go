@@ -75,6 +75,7 @@ type Options struct {
 	AutoMemory bool
 	Memory     []string // further memory files
 	ConfigHash string
+	Watched    []string // files that the run was told by: a change to one is reported
 
 	Set      *policy.Set
 	Store    *queue.Store

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ type earlier struct {
 	memory  memory
 	pushes  map[string]bool
 	cleared func(toolUseID string) bool // what the firewall let through on sight of its files; nil when not known
+	watched map[string][sha256.Size]byte
 }
 
 // settle does all that follows an attempt: scan, claims, memory, gates, mark,
@@ -31,6 +33,12 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	}
 	if err := r.claims(keep, a, was.stories); err != nil {
 		return err
+	}
+	for _, path := range changed(was.watched, fingerprints(r.o.Watched)) {
+		text := fmt.Sprintf("%s was changed during this attempt; the session went on with what it said at the start", path)
+		if err := addFinding(keep, r.o, a, "tampered", text); err != nil {
+			return err
+		}
 	}
 	a.Memory = was.memory.changes(readMemory(keep, r.o))
 	if a.Outcome == queue.Done {

@@ -159,8 +159,19 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
-		Memory: c.MemoryFiles, ConfigHash: c.Hash, Set: set, Log: a.log(), Kill: a.kill, Now: a.now,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Set: set, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
+}
+
+// watched are the files of the repository that tell a run what to do.
+func watched(root string, c config.Config) []string {
+	files := append([]string{filepath.Join(root, config.FileName)}, c.Rules...)
+	for _, p := range []string{c.MCPConfig, c.Prompt.Replace} {
+		if p != "" {
+			files = append(files, p)
+		}
+	}
+	return files
 }
 
 // storyFile is the flag's or the configuration's, else the one that is found.
