@@ -55,7 +55,7 @@ func storeOptions() queue.Options {
 	return queue.Options{
 		Now:   func() time.Time { return testTime },
 		Self:  queue.Owner{Pid: self.Pid, Start: self.Start, Boot: proc.BootID()},
-		Alive: func(o queue.Owner) bool { return o.Boot == proc.BootID() && proc.Alive(o.Pid, o.Start) },
+		Alive: func(o queue.Owner) bool { return proc.Running(o.Pid, o.Start, o.Boot) },
 	}
 }
 

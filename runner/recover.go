@@ -112,7 +112,7 @@ func endSessions(ctx context.Context, o *Options) error {
 		return err
 	}
 	for _, s := range sessions {
-		if !s.Ended.IsZero() || s.BootID == proc.BootID() && proc.Alive(s.Pid, s.PidStart) {
+		if !s.Ended.IsZero() || proc.Running(s.Pid, s.PidStart, s.BootID) {
 			continue
 		}
 		s.Ended, s.StopKind = o.Now().UTC(), queue.Interrupted

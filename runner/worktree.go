@@ -50,10 +50,8 @@ func isSystem(name string) bool {
 // files.
 func temporary(o *Options) []string {
 	out := []string{"/tmp"}
-	for _, e := range o.Env {
-		if dir, ok := strings.CutPrefix(e, "TMPDIR="); ok {
-			out = append(out, dir)
-		}
+	if dir := envValue(o.Env, "TMPDIR"); dir != "" {
+		out = append(out, dir)
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func runningPids(ctx context.Context, s *queue.Store) (pids []int) {
 	// A queue that cannot be read is reported by the command itself.
 	if sessions, err := s.Sessions(ctx); err == nil {
 		for _, se := range sessions {
-			if se.Ended.IsZero() && se.BootID == proc.BootID() && proc.Alive(se.Pid, se.PidStart) {
+			if se.Ended.IsZero() && proc.Running(se.Pid, se.PidStart, se.BootID) {
 				pids = append(pids, se.Pid)
 			}
 		}

@@ -95,7 +95,7 @@ func (a *app) printReport(ctx context.Context, store *queue.Store, snap queue.Sn
 	}
 	s := snap.Session
 	ro.All = all
-	ro.Alive = s.BootID == proc.BootID() && proc.Alive(s.Pid, s.PidStart)
+	ro.Alive = proc.Running(s.Pid, s.PidStart, s.BootID)
 	// Only titles of stories that were not reached come from the file: a
 	// report does not depend on it.
 	if f, err := stories.Read(s.StoryFile); err == nil {

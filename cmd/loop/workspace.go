@@ -96,7 +96,7 @@ func (a *app) store(w workspace, readOnly bool) (*queue.Store, error) {
 	return queue.Open(w.State, queue.Options{
 		Now: a.now, ReadOnly: readOnly,
 		Self:  queue.Owner{Pid: self.Pid, Start: self.Start, Boot: proc.BootID()},
-		Alive: func(o queue.Owner) bool { return o.Boot == proc.BootID() && proc.Alive(o.Pid, o.Start) },
+		Alive: func(o queue.Owner) bool { return proc.Running(o.Pid, o.Start, o.Boot) },
 	})
 }
 

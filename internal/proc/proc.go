@@ -77,3 +77,7 @@ type Process struct {
 	Comm    string
 	Cmdline []string
 }
+
+// Running reports whether the process that had this pid and start time on
+// this boot of the machine is still there.
+func Running(pid int, start, boot string) bool { return boot == BootID() && Alive(pid, start) }
