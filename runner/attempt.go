@@ -48,8 +48,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 	was.cleared = guard.Cleared
 	end, err := r.supervise(ctx, keep, s, &a, guard)
 	if err != nil {
-		a.Outcome, a.Reason, a.Ended = queue.CouldNotStart, err.Error(), o.Now().UTC()
-		return a, time.Time{}, errors.Join(err, o.Store.PutAttempt(keep, a))
+		return a, time.Time{}, r.broken(keep, &a, err)
 	}
 	for _, c := range guard.AllowedCalls() {
 		if err := addFinding(keep, o, &a, "allowed", fmt.Sprintf("your rule %q let run: %s", c.Rule, c.Command)); err != nil {
@@ -63,6 +62,17 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 		return a, j.resetsAt, err
 	}
 	return a, j.resetsAt, nil
+}
+
+// broken ends an attempt that an error of loop's own stopped before its client
+// was started. One whose client has run gets no end record here: the next run
+// scans what it did.
+func (r *run) broken(ctx context.Context, a *queue.Attempt, err error) error {
+	if a.ChildPid != 0 {
+		return err
+	}
+	a.Outcome, a.Reason, a.Ended = queue.CouldNotStart, err.Error(), r.o.Now().UTC()
+	return errors.Join(err, r.o.Store.PutAttempt(ctx, *a))
 }
 
 // open makes the attempt's folder and its record.

@@ -648,6 +648,30 @@ func TestAChangedConfigurationIsReported(t *testing.T) {
 	}
 }
 
+// An attempt that failed before its client was started is ended; one whose
+// client had run stays open, so that what it did is scanned by the next run.
+func TestAnErrorOfLoopEndsOnlyWhatNeverRan(t *testing.T) {
+	n := newNight(t, sim.Any(say("ok")), "first")
+	if err := os.WriteFile(filepath.Join(n.o.Root, "CLAUDE.md"), make([]byte, maxClaudeMD+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), n.o); err == nil || !strings.Contains(err.Error(), "more than a prompt should carry") {
+		t.Fatalf("got %v", err)
+	}
+	stays := n.died(func(a *queue.Attempt) { a.ChildPid = 1 << 30 })
+	r, failure := &run{o: &n.o}, errors.New("disk full")
+	if err := r.broken(t.Context(), &stays, failure); !errors.Is(err, failure) {
+		t.Errorf("got %v", err)
+	}
+	open, err := n.store.OpenAttempts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(open) != 1 || open[0].ID != stays.ID {
+		t.Errorf("open attempts: %+v", open)
+	}
+}
+
 // What the user's own rule let through is said in the report.
 func TestAnAllowedCallRunsAndIsShown(t *testing.T) {
 	n := newNight(t, sim.Any(sim.Bash("git push staging main || true", ""), say("ok")), "first")
@@ -680,23 +704,12 @@ not_match = ["git push", "git push origin"]
 func TestAPushThatNoCallShowsIsFoundInTheReflog(t *testing.T) {
 	tool := filepath.Join(t.TempDir(), "innocent")
 	n := newNight(t, sim.Any(sim.Bash(tool, ""), say("formatted")), "first", "second")
-	remote := filepath.Join(t.TempDir(), "remote.git")
 	// Too large to be read, as a program of any other kind would be.
 	script := "#!/bin/sh\n" + strings.Repeat("# "+strings.Repeat("-", 1000)+"\n", 1000) + "git commit -q --allow-empty -m x && git push -q origin HEAD:side\n"
 	if err := os.WriteFile(tool, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{"init", "-q", "--bare", remote}, {"init", "-q", "."}, {"remote", "add", "origin", remote},
-		{"config", "user.name", "t"}, {"config", "user.email", "t@example.com"},
-		{"commit", "-q", "--allow-empty", "-m", "start"}, {"push", "-q", "origin", "HEAD:main"},
-	} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = n.o.Root
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, out)
-		}
-	}
+	n.pushedRepository()
 	n.o.Max = 1
 	snap := n.run(t.Context())
 	if len(snap.Actions) != 1 {
@@ -712,5 +725,37 @@ func TestAPushThatNoCallShowsIsFoundInTheReflog(t *testing.T) {
 	writeJSON(t, n.o.Client[2], sim.Any(say("ok")))
 	if snap := n.run(t.Context()); len(snap.Actions) != 0 {
 		t.Errorf("%+v", snap.Actions)
+	}
+}
+
+// pushedRepository makes the root a repository with one commit, which has been
+// pushed to a remote.
+func (n *night) pushedRepository() {
+	t := n.t
+	t.Helper()
+	remote := filepath.Join(t.TempDir(), "remote.git")
+	for _, args := range [][]string{
+		{"init", "-q", "--bare", remote}, {"init", "-q", "."}, {"remote", "add", "origin", remote},
+		{"config", "user.name", "t"}, {"config", "user.email", "t@example.com"},
+		{"commit", "-q", "--allow-empty", "-m", "start"}, {"push", "-q", "origin", "HEAD:main"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = n.o.Root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+}
+
+// What the scan found explains the pushes that git noted only if it pushed.
+func TestAFailedPushHidesNoOther(t *testing.T) {
+	n := newNight(t, sim.Any(say("ok")), "first")
+	n.pushedRepository()
+	for outcome, want := range map[string]int{"ok": 0, "unknown": 0, "failed": 1} {
+		seen := []queue.Action{{Evidence: policy.Executed, Outcome: outcome, Rules: []string{"git-push"}}}
+		got, err := unseenPushes(t.Context(), &n.o, map[string]bool{}, seen, queue.Attempt{})
+		if err != nil || len(got) != want {
+			t.Errorf("beside a push that ended %s: %d, %v, want %d", outcome, len(got), err, want)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/scanner"
 )
 
 // pushMark is how git notes in a reflog that a push of this repository moved a
@@ -61,7 +62,8 @@ func pushes(ctx context.Context, o *Options) map[string]bool {
 // ran. seen is what the scan found.
 func unseenPushes(ctx context.Context, o *Options, before map[string]bool, seen []queue.Action, a queue.Attempt) ([]queue.Action, error) {
 	for _, x := range seen {
-		if x.Evidence == policy.Executed && strings.Contains(strings.Join(x.Rules, " "), "push") {
+		// A push that failed moved nothing.
+		if x.Evidence == policy.Executed && x.Outcome != scanner.OutcomeFailed && strings.Contains(strings.Join(x.Rules, " "), "push") {
 			return nil, nil
 		}
 	}
