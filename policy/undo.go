@@ -1,7 +1,5 @@
 package policy
 
-import "slices"
-
 // How far what a rule speaks of can be taken back, as packs say it.
 const (
 	UndoNone       = "none"       // seen, copied, notified: it cannot be taken back
@@ -9,12 +7,22 @@ const (
 	UndoFull       = "full"       // it can be taken back whole
 )
 
-// undoOrder is what rules say, best first; what is not said excuses nothing
-// and accuses nothing.
-var undoOrder = []string{"", UndoFull, UndoCorrection, UndoNone}
+// UndoRank orders what rules say of taking back, worst first. What a rule does
+// not say may be as bad as nearly anything.
+func UndoRank(undo string) int {
+	switch undo {
+	case UndoNone:
+		return 0
+	case UndoCorrection:
+		return 2
+	case UndoFull:
+		return 3
+	}
+	return 1
+}
 
 // Undo is how far a call can be taken back about which these rules spoke: the
-// worst that one of them says; "" when none says it.
+// worst of what the external ones say; "" when that is not known.
 func (s *Set) Undo(rules []string) string {
 	s.undoOnce.Do(func() {
 		s.undo = map[string]string{}
@@ -24,9 +32,12 @@ func (s *Set) Undo(rules []string) string {
 			}
 		}
 	})
-	worst := 0
+	worst, said := "", false
 	for _, id := range rules {
-		worst = max(worst, slices.Index(undoOrder, s.undo[id]))
+		u, external := s.undo[id]
+		if external && (!said || UndoRank(u) < UndoRank(worst)) {
+			worst, said = u, true
+		}
 	}
-	return undoOrder[worst]
+	return worst
 }

@@ -20,3 +20,21 @@ func TestUndoIsTheWorstThatARuleSays(t *testing.T) {
 		}
 	}
 }
+
+// A rule that does not say how far it can be taken back is no reason to call
+// the whole correctable.
+func TestUndoThatIsNotSaidIsNoCorrection(t *testing.T) {
+	s := &Set{undo: map[string]string{"a": "", "b": UndoCorrection, "c": UndoFull, "d": UndoNone}}
+	s.undoOnce.Do(func() {})
+	for _, tt := range []struct {
+		rules []string
+		want  string
+	}{
+		{[]string{"a", "b"}, ""}, {[]string{"b", "a"}, ""}, {[]string{"a", "d"}, UndoNone}, {[]string{"c", "b"}, UndoCorrection},
+		{[]string{"c", "local-rule"}, UndoFull}, {[]string{"local-rule"}, ""}, {nil, ""},
+	} {
+		if got := s.Undo(tt.rules); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.rules, got, tt.want)
+		}
+	}
+}

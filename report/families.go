@@ -1,7 +1,5 @@
 package report
 
-import "github.com/seed-b23e517c/loop/policy"
-
 import "strings"
 
 // Family is the family that a rule of a pack belongs to: the pack, except for
@@ -71,18 +69,4 @@ func familyTitle(family string) string {
 		return "your patterns"
 	}
 	return family
-}
-
-// UndoRank orders what rules say of taking back, worst first. What a rule does
-// not say may be as bad as nearly anything.
-func UndoRank(undo string) int {
-	switch undo {
-	case policy.UndoNone:
-		return 0
-	case policy.UndoCorrection:
-		return 2
-	case policy.UndoFull:
-		return 3
-	}
-	return 1
 }

@@ -67,7 +67,7 @@ func (t *Tally) Outgoing(project func(folder, cwd string) string) Outgoing {
 	}
 	slices.SortFunc(o.calls, func(a, b *Seen) int {
 		return cmp.Or(
-			cmp.Compare(gravity(a.Evidence), gravity(b.Evidence)), cmp.Compare(UndoRank(a.Undo), UndoRank(b.Undo)),
+			cmp.Compare(gravity(a.Evidence), gravity(b.Evidence)), cmp.Compare(policy.UndoRank(a.Undo), policy.UndoRank(b.Undo)),
 			a.Time.Compare(b.Time), strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
 			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Command, b.Command),
 		)
@@ -95,7 +95,7 @@ func fileCounts(calls []*Seen) []FileCount {
 		out[i].Calls++
 	}
 	slices.SortFunc(out, func(a, b FileCount) int {
-		return cmp.Or(cmp.Compare(UndoRank(a.Worst), UndoRank(b.Worst)), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.File, b.File))
+		return cmp.Or(cmp.Compare(policy.UndoRank(a.Worst), policy.UndoRank(b.Worst)), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.File, b.File))
 	})
 	return out
 }
@@ -177,7 +177,7 @@ func groups(calls []*Seen, evidence policy.Evidence, project func(*Seen) string)
 	}
 	slices.SortFunc(out, func(a, b Group) int {
 		return cmp.Or(
-			cmp.Compare(UndoRank(a.Undo), UndoRank(b.Undo)), cmp.Compare(b.Calls, a.Calls), b.last().Compare(a.last()),
+			cmp.Compare(policy.UndoRank(a.Undo), policy.UndoRank(b.Undo)), cmp.Compare(b.Calls, a.Calls), b.last().Compare(a.last()),
 			strings.Compare(a.Family, b.Family), strings.Compare(a.Project, b.Project), strings.Compare(a.Undo, b.Undo),
 		)
 	})

@@ -26,7 +26,7 @@ func (o *Outgoing) Terminal(w io.Writer, home string, ro Options) error {
 	c := p.measure(o.Sent, o.Tried)
 	for from := 0; from < len(o.Sent); {
 		to := from
-		for to < len(o.Sent) && UndoRank(o.Sent[to].Undo) == UndoRank(o.Sent[from].Undo) {
+		for to < len(o.Sent) && policy.UndoRank(o.Sent[to].Undo) == policy.UndoRank(o.Sent[from].Undo) {
 			to++
 		}
 		p.section(undoTitle(o.Sent[from].Undo), o.Sent[from:to], c)
@@ -103,7 +103,7 @@ func undoWords(undo string) string {
 func countUndo(list []Group, undo string) int {
 	n := 0
 	for i := range list {
-		if UndoRank(list[i].Undo) == UndoRank(undo) {
+		if policy.UndoRank(list[i].Undo) == policy.UndoRank(undo) {
 			n += list[i].Calls
 		}
 	}

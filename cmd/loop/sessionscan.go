@@ -201,7 +201,7 @@ func (s *sessionScan) gravest(h scanner.Hit) string {
 		if x.Mention || x.Tier != policy.External {
 			continue
 		}
-		if !found || report.UndoRank(s.rules[x.Rule].Undo) < report.UndoRank(s.rules[worst].Undo) {
+		if !found || policy.UndoRank(s.rules[x.Rule].Undo) < policy.UndoRank(s.rules[worst].Undo) {
 			worst, found = x.Rule, true
 		}
 	}
