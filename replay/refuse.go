@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
@@ -177,12 +178,7 @@ func findShell(shell string, env []string) (string, error) {
 	if shell != "" {
 		return shell, nil
 	}
-	var path string
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path = v // the last one counts, as for a shell
-		}
-	}
+	path := proc.Getenv(env, "PATH")
 	for _, name := range []string{"bash", "sh"} {
 		for _, dir := range filepath.SplitList(path) {
 			if !filepath.IsAbs(dir) {

@@ -65,9 +65,9 @@ func gitMemory(ctx context.Context, o *Options) []string {
 
 // clientMemory is where the client keeps its own memory of this folder.
 func clientMemory(o *Options) string {
-	base := envValue(o.Env, "CLAUDE_CONFIG_DIR")
+	base := proc.Getenv(o.Env, "CLAUDE_CONFIG_DIR")
 	if base == "" {
-		base = filepath.Join(envValue(o.Env, "HOME"), ".claude")
+		base = filepath.Join(proc.Getenv(o.Env, "HOME"), ".claude")
 	}
 	slug := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
@@ -76,16 +76,6 @@ func clientMemory(o *Options) string {
 		return '-'
 	}, o.Root)
 	return filepath.Join(base, "projects", slug, "memory", "MEMORY.md")
-}
-
-func envValue(env []string, name string) string {
-	value := ""
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			value = v
-		}
-	}
-	return value
 }
 
 func (m memory) add(root, path string) {

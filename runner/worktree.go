@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
 )
 
 // maxScript is the longest file that is read to classify a call.
@@ -50,7 +52,7 @@ func isSystem(name string) bool {
 // files.
 func temporary(o *Options) []string {
 	out := []string{"/tmp"}
-	if dir := envValue(o.Env, "TMPDIR"); dir != "" {
+	if dir := proc.Getenv(o.Env, "TMPDIR"); dir != "" {
 		out = append(out, dir)
 	}
 	return out

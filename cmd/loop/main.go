@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
 )
 
 func main() {
@@ -67,12 +69,4 @@ func (a *app) run(ctx context.Context, args []string) int {
 }
 
 // getenv reads the environment the app was given.
-func (a *app) getenv(name string) string {
-	value := ""
-	for _, kv := range a.env {
-		if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
-			value = kv[len(name)+1:]
-		}
-	}
-	return value
-}
+func (a *app) getenv(name string) string { return proc.Getenv(a.env, name) }

@@ -24,6 +24,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -81,3 +82,14 @@ type Process struct {
 // Running reports whether the process that had this pid and start time on
 // this boot of the machine is still there.
 func Running(pid int, start, boot string) bool { return boot == BootID() && Alive(pid, start) }
+
+// Getenv is the value of name in env; the last one counts, as for a shell.
+func Getenv(env []string, name string) string {
+	value := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
