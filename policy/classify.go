@@ -263,7 +263,8 @@ func (s *Set) unknownCall(c Call, in map[string]any) Result {
 		if _, ok := in["text"].(string); ok && len(in) == 1 {
 			break
 		}
-		hits = append(hits, opaqueHit("tool-unknown", c.Tool, "Nothing is known of the tool."))
+		unknown := opaqueHit("tool-unknown", c.Tool, "Nothing is known of the tool.")
+		hits = append(hits, c.Annotations.lower(unknown, in))
 	}
 	return finish(hits, Mentioned)
 }

@@ -48,6 +48,7 @@ func codeRules(patterns []string) []RuleInfo {
 		{ID: "mcp-write", Tier: External, Why: "An MCP tool's name says that it changes something on its server."},
 		{ID: "mcp-unknown", Tier: External, Why: "Neither an MCP server nor the verb of its tool is known."},
 		{ID: "mcp-read", Tier: Local, Why: "An MCP tool's name says that it only reads."},
+		{ID: "tool-annotated", Tier: Local, Why: "Nothing is known of a tool, and its server says that it only reads."},
 		{ID: "tool-verb", Tier: External, Why: "A tool's name says that it changes something."},
 		{ID: "tool-unknown", Tier: External, Why: "Nothing is known of a tool."},
 		{ID: "tool-read", Tier: Local, Why: "A tool's name says that it only reads."},

@@ -16,9 +16,9 @@ const (
 
 // mcpTable is the verbs and the servers that are known.
 type mcpTable struct {
-	external, read, run map[string]bool
-	nouns, asks         map[string]bool
-	servers             []mcpServer
+	external, read, run  map[string]bool
+	nouns, asks, senders map[string]bool
+	servers              []mcpServer
 }
 
 type mcpServer struct {
@@ -27,7 +27,7 @@ type mcpServer struct {
 }
 
 func newMCPTable(d *mcpDef) mcpTable {
-	t := mcpTable{external: setOf(d.External), read: setOf(d.Read), run: setOf(d.Run), nouns: setOf(d.Nouns), asks: setOf(d.Asks)}
+	t := mcpTable{external: setOf(d.External), read: setOf(d.Read), run: setOf(d.Run), nouns: setOf(d.Nouns), asks: setOf(d.Asks), senders: setOf(d.Senders)}
 	for _, s := range d.Servers {
 		m := mcpServer{serverDef: s, tier: External}
 		_ = m.tier.UnmarshalText([]byte(s.Default)) // checked when packs are tested
@@ -173,6 +173,9 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 	}
 	if h, ok := s.statement(words, in); ok && (known == nil || known.tier == External) {
 		hit = h
+	}
+	if hit.Rule == "mcp-unknown" && !anyOf(append(nameWords(server), words...), t.senders) {
+		hit = c.Annotations.lower(hit, in)
 	}
 	hit.Text = c.Tool
 	hits := []Hit{hit}

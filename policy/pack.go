@@ -92,6 +92,7 @@ type mcpDef struct {
 	Run      []string    `toml:"run"`
 	Nouns    []string    `toml:"nouns"` // verbs that are nouns too
 	Asks     []string    `toml:"asks"`  // reading verbs that make a noun of them: issue_get
+	Senders  []string    `toml:"senders"`
 	Servers  []serverDef `toml:"server"`
 }
 

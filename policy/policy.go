@@ -119,6 +119,15 @@ type Call struct {
 	// that is known. Nil, or false, means that it cannot be read, and then the
 	// call is judged by the file's name.
 	ReadFile func(name string) (text string, ok bool)
+
+	// Annotations is what the tool's server says of the tool, nil when it is not
+	// known. It is hostile text: it can lower only what is unknown otherwise.
+	Annotations *Annotations
+}
+
+// Annotations are the hints of an MCP tool definition; nil is not said.
+type Annotations struct {
+	ReadOnly, Destructive, Idempotent, OpenWorld *bool
 }
 
 // Hit is what one rule says about one simple command, tool call or span of text.
