@@ -62,6 +62,9 @@ func (s *Set) unreadable(c Call) Result {
 	if s.isShellTool(c.Tool) {
 		return s.classifyLine(text, c)
 	}
+	if isFileTool(toolKey(c.Tool)) {
+		return s.fileCall(map[string]any{"patch": text})
+	}
 	hits := s.mentions(text)
 	if t := s.table(); !t.localTools[toolKey(c.Tool)] && !t.netTools[toolKey(c.Tool)] && !t.wordTools[toolKey(c.Tool)] {
 		hits = append(hits, opaqueHit("unread-input", text, "The input of the call could not be read."))

@@ -10,7 +10,8 @@ func isFileTool(key string) bool {
 	switch key {
 	case "write", "edit", "multiedit", "notebookedit", "writefile", "editfile", "replace", "createfile", "strreplace",
 		"applypatch", "strreplaceeditor", "strreplacebasededittool", "searchreplace", "inserteditintofile", "replacestringinfile",
-		"multireplacestringinfile", "editnotebookfile", "update", "create", "insert", "writetofile", "replaceinfile", "patch":
+		"multireplacestringinfile", "editnotebookfile", "update", "create", "insert", "writetofile", "replaceinfile", "patch",
+		"applydiff", "fileeditor", "insertcontent", "filechange":
 		return true
 	}
 	return false
@@ -32,8 +33,14 @@ func (s *Set) fileCall(in map[string]any) Result {
 		if strings.Contains(text, "disableAllHooks") && strings.Contains(name, ".claude/settings") {
 			hits = append(hits, guardHit("Write "+name))
 		}
-		if text != name {
-			hits = append(hits, s.written(name, text)...)
+		if text == name {
+			return
+		}
+		hits = append(hits, s.written(name, text)...)
+		for _, f := range PatchedFiles(text) {
+			if languageOfFile(f.Name, f.Text) != "" {
+				hits = append(hits, s.written(f.Name, f.Text)...)
+			}
 		}
 	})
 	return finish(hits, Written)

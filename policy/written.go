@@ -15,39 +15,170 @@ type FileWrite struct {
 	Append bool
 }
 
-// Writes lists what the command line of a shell tool puts into files, in
-// order: by redirection, tee, cp and mv. It is nil for any other tool, and
-// never panics.
+// Writes lists what a call puts into files, in order: the command line of a
+// shell tool by redirection, tee, cp, mv, sed -i and patches, and a tool that
+// applies a patch. It is nil for any other tool, and never panics.
 func (s *Set) Writes(c Call) (out []FileWrite) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = nil // the call itself is judged by Classify
 		}
 	}()
-	var in map[string]any
-	if !s.isShellTool(c.Tool) || len(c.Input) > maxInput || json.Unmarshal(c.Input, &in) != nil {
-		return nil
-	}
-	command, ok := commandField(in)
-	if !ok {
+	if len(c.Input) > maxInput {
 		return nil
 	}
 	t := s.readingOf(c).tree
-	o := shell.Options{}
-	if t != nil {
-		o.ReadFile = func(name string) (string, bool) { text, _, ok := t.read(name); return text, ok }
-	} else {
-		t = &worktree{cwd: c.Cwd}
+	if t == nil {
+		t = &worktree{cwd: c.Cwd, open: func(string) (string, bool) { return "", false }, texts: map[string]string{}, missing: map[string]bool{}}
 	}
-	l := shell.Read(command, o)
-	for i := range l.Commands {
-		if w, ok := setting(&l.Commands[i]); ok {
-			l.Written = append(l.Written, w)
-		}
+	read := func(name string) (string, bool) { text, _, ok := t.read(name); return text, ok }
+	var list []shell.Write
+	if command, ok := s.commandLine(c); ok {
+		list = lineWrites(command, read)
+	} else if text := patchText(c); text != "" {
+		list = patchWrites(text, "", read)
 	}
-	for _, w := range l.Written {
+	for _, w := range list {
 		if name := t.path(w.Name); name != "" {
 			out = append(out, FileWrite{Name: name, Text: w.Text, Known: w.Known, Append: w.Append})
+		}
+	}
+	return out
+}
+
+// commandLine is the line that a shell tool is given.
+func (s *Set) commandLine(c Call) (string, bool) {
+	if !s.isShellTool(c.Tool) {
+		return "", false
+	}
+	var in map[string]any
+	if json.Unmarshal(c.Input, &in) == nil {
+		return commandField(in)
+	}
+	var words []string
+	if json.Unmarshal(c.Input, &words) == nil {
+		return quoteWords(words), true
+	}
+	var line string
+	return line, json.Unmarshal(c.Input, &line) == nil
+}
+
+// lineWrites lists what a command line puts into files. What its commands do
+// to one file builds on each other.
+func lineWrites(command string, read func(string) (string, bool)) []shell.Write {
+	l := shell.Read(command, shell.Options{ReadFile: read})
+	list := l.Written
+	now := func(name string) (string, bool) {
+		text, known := "", false
+		if old, ok := read(name); ok {
+			text, known = old, true
+		}
+		for _, w := range list {
+			switch {
+			case w.Name != name:
+			case w.Append:
+				text += w.Text
+			default:
+				text, known = w.Text, w.Known
+			}
+		}
+		return text, known
+	}
+	for i := range l.Commands {
+		c := &l.Commands[i]
+		if w, ok := setting(c); ok {
+			list = append(list, w)
+		}
+		if c.Mode == shell.Defined || c.Remote != "" {
+			continue
+		}
+		list = append(list, edits(c, now)...)
+		if text := givenPatch(c, now); text != "" {
+			list = append(list, patchWrites(text, c.Dir, now)...)
+		}
+	}
+	return list
+}
+
+// givenPatch is the patch that a command applies.
+func givenPatch(c *shell.Command, read func(string) (string, bool)) string {
+	words := wordTexts(c.Argv[1:])
+	switch prog := c.Program(); {
+	case prog == "apply_patch" || prog == "applypatch":
+		if len(words) > 0 {
+			return words[len(words)-1]
+		}
+	case prog == "patch":
+		for i, w := range words {
+			if w == "-i" && i+1 < len(words) {
+				text, _ := read(joinDir(c.Dir, words[i+1]))
+				return text
+			}
+		}
+	case prog == "git" && len(words) > 0 && (words[0] == "apply" || words[0] == "am"):
+		for _, w := range words[1:] {
+			if text, ok := read(joinDir(c.Dir, w)); ok && !strings.HasPrefix(w, "-") {
+				return text
+			}
+		}
+	default:
+		return ""
+	}
+	if c.Stdin.Kind == shell.InputFile {
+		text, _ := read(joinDir(c.Dir, c.Stdin.From))
+		return text
+	}
+	if c.Stdin.Known {
+		return c.Stdin.Text
+	}
+	return ""
+}
+
+// patchWrites lists what a patch puts into files.
+func patchWrites(text, dir string, read func(string) (string, bool)) []shell.Write {
+	var out []shell.Write
+	for _, f := range patches(text) {
+		from := f.name
+		if f.old != "" {
+			from = f.old
+		}
+		if f.deleted {
+			out = append(out, shell.Write{Name: joinDir(dir, f.name)})
+			continue
+		}
+		old, known := read(joinDir(dir, from))
+		text, whole := f.apply(old, known)
+		out = append(out, shell.Write{Name: joinDir(dir, f.name), Text: text, Known: true, Append: !whole && !known})
+	}
+	return out
+}
+
+// patchText is the patch in the input of a tool that applies one.
+func patchText(c Call) string {
+	var line string
+	if !isFileTool(toolKey(c.Tool)) || json.Unmarshal(c.Input, &line) == nil {
+		return line
+	}
+	var in map[string]any
+	if json.Unmarshal(c.Input, &in) != nil {
+		return ""
+	}
+	for _, k := range []string{"input", "patch", "diff", "patchText", "patch_text"} {
+		if text, ok := in[k].(string); ok && len(patches(text)) > 0 {
+			return text
+		}
+	}
+	return ""
+}
+
+// PatchedFiles lists the files that a text which is a patch writes to, with
+// what it puts in; nil when it is none.
+func PatchedFiles(text string) []FileWrite {
+	var out []FileWrite
+	for _, f := range patches(text) {
+		added, _ := (&filePatch{create: true, hunks: f.hunks}).apply("", false)
+		if !f.deleted {
+			out = append(out, FileWrite{Name: f.name, Text: added, Known: f.create, Append: !f.create})
 		}
 	}
 	return out

@@ -155,7 +155,12 @@ func (s *scanning) judge(h Hit, res policy.Result, said []found) {
 func (s *scanning) callWords(p *pendingCall, h Hit, res policy.Result, said []found) {
 	h.Tier, h.Evidence, h.Outcome, h.Opaque = policy.External, policy.Mentioned, "", false
 	h.Rules, h.Why = nil, ""
-	if f, ok := fileOf(h.Tool, h.Input); ok && f.isScript() && s.script(&h, f, res) || redirects(h.Tool, h.Input) {
+	for _, f := range filesOf(h.Tool, h.Input) {
+		if f.isScript() && s.script(&h, f, res) {
+			h.Evidence = policy.Written
+		}
+	}
+	if redirects(h.Tool, h.Input) {
 		h.Evidence = policy.Written
 	}
 	h.addMentions(res)

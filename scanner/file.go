@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-b23e517c/loop/policy"
 )
 
 // file is what a call writes into a file.
@@ -19,23 +21,28 @@ func writesFiles(tool string) bool {
 	if tool == "Bash" || tool == "Read" {
 		return false // most calls, without a copy of the name
 	}
-	switch strings.ToLower(tool) {
-	case "write", "edit", "multiedit", "notebookedit", "write_file", "edit_file", "create_file",
-		"str_replace_editor", "str_replace_based_edit_tool", "apply_patch":
+	switch strings.ReplaceAll(strings.ToLower(tool), "_", "") {
+	case "write", "edit", "multiedit", "notebookedit", "writefile", "editfile", "createfile", "create", "strreplace", "replace",
+		"strreplaceeditor", "strreplacebasededittool", "applypatch", "patch", "applydiff", "writetofile", "replaceinfile", "fileeditor",
+		"searchreplace", "inserteditintofile", "replacestringinfile", "editnotebookfile", "update", "insert", "insertcontent", "filechange":
 		return true
 	}
 	return strings.HasPrefix(tool, "mcp__") && (strings.Contains(tool, "write_file") || strings.Contains(tool, "edit_file"))
 }
 
-// fileOf reads the file out of the input of a tool that writes one.
-func fileOf(tool string, input []byte) (file, bool) {
+// filesOf reads the files out of the input of a tool that writes them: one,
+// or, of a patch, each that it names.
+func filesOf(tool string, input []byte) []file {
 	if !writesFiles(tool) {
-		return file{}, false
+		return nil
 	}
 	v := gjson.ParseBytes(input)
+	if files := patched(v); len(files) > 0 {
+		return files
+	}
 	f := file{name: nameOf(v)}
 	var texts []string
-	for _, k := range []string{"content", "new_string", "new_str", "new_source", "file_text", "insert_text", "patch", "edits.#.new_string", "edits.#.newText"} {
+	for _, k := range []string{"content", "new_string", "new_str", "newString", "newText", "new_source", "newCode", "file_text", "insert_text", "text", "code_edit", "diff", "patch", "edits.#.new_string", "edits.#.newText", "replacements.#.newString"} {
 		t := v.Get(k)
 		if t.Type == gjson.String {
 			texts = append(texts, t.String())
@@ -47,15 +54,35 @@ func fileOf(tool string, input []byte) (file, bool) {
 		}
 	}
 	f.text = strings.Join(texts, "\n")
-	for _, k := range []string{"old_string", "old_str", "edits.0.old_string", "edits.0.oldText"} {
+	for _, k := range []string{"old_string", "old_str", "oldString", "edits.0.old_string", "edits.0.oldText"} {
 		f.edited = f.edited || v.Get(k).Exists()
 	}
-	return f, true
+	return []file{f}
+}
+
+// patched lists the files of a patch: the input itself, or one of its fields.
+func patched(v gjson.Result) []file {
+	var out []file
+	add := func(text string) {
+		for _, w := range policy.PatchedFiles(text) {
+			out = append(out, file{name: w.Name, text: w.Text, edited: w.Append})
+		}
+	}
+	if v.Type == gjson.String {
+		add(v.String())
+		return out
+	}
+	for _, k := range []string{"input", "patch", "diff", "patchText", "patch_text"} {
+		if t := v.Get(k); t.Type == gjson.String && len(out) == 0 {
+			add(t.String())
+		}
+	}
+	return out
 }
 
 // nameOf is the name of the file that the input of a file tool gives.
 func nameOf(input gjson.Result) string {
-	for _, k := range []string{"file_path", "path", "notebook_path", "filename", "target_file"} {
+	for _, k := range []string{"file_path", "path", "filePath", "notebook_path", "filename", "target_file", "absolute_path", "TargetFile"} {
 		if n := input.Get(k); n.Type == gjson.String {
 			return n.String()
 		}
@@ -64,13 +91,16 @@ func nameOf(input gjson.Result) string {
 }
 
 // redirects says whether a shell command writes into a script: echo ... >>
-// deploy.sh, cat > deploy.sh <<EOF, tee deploy.sh. It only raises words to what
-// is written for later, so a look at the text is enough.
+// deploy.sh, cat > deploy.sh <<EOF, tee deploy.sh, a patch. It only raises words
+// to what is written for later, so a look at the text is enough.
 func redirects(tool string, input []byte) bool {
-	if strings.ToLower(tool) != "bash" {
+	command := ""
+	switch strings.ToLower(tool) {
+	case "bash", "shell", "exec_command", "shell_command", "run_shell_command", "local_shell", "run_terminal_cmd", "execute_command", "terminal":
+		command = shellText(gjson.ParseBytes(input))
+	default:
 		return false
 	}
-	command := gjson.GetBytes(input, "command").String()
 	for rest := command; ; {
 		i := strings.IndexByte(rest, '>')
 		if i < 0 {
@@ -84,13 +114,36 @@ func redirects(tool string, input []byte) bool {
 	for rest := command; ; {
 		_, after, ok := strings.Cut(rest, "tee ")
 		if !ok {
-			return false
+			break
 		}
 		rest = after
 		if (file{name: firstWord(strings.TrimPrefix(rest, "-a "))}).isScript() {
 			return true
 		}
 	}
+	for _, w := range policy.PatchedFiles(command) {
+		if (file{name: w.Name, text: w.Text}).isScript() {
+			return true
+		}
+	}
+	return false
+}
+
+// shellText is the command of a shell tool's input, its words joined.
+func shellText(in gjson.Result) string {
+	for _, k := range []string{"command", "cmd"} {
+		switch c := in.Get(k); {
+		case c.Type == gjson.String:
+			return c.String()
+		case c.IsArray():
+			var words []string
+			for _, w := range c.Array() {
+				words = append(words, w.String())
+			}
+			return strings.Join(words, " ")
+		}
+	}
+	return ""
 }
 
 func firstWord(s string) string {

@@ -26,22 +26,24 @@ func TestIsScript(t *testing.T) {
 func TestFileOf(t *testing.T) {
 	tests := []struct {
 		tool, input string
-		want        file
-		ok          bool
+		want        []file
 	}{
-		{"Write", `{"file_path":"a.sh","content":"x"}`, file{name: "a.sh", text: "x"}, true},
-		{"Edit", `{"file_path":"a.sh","old_string":"y","new_string":"x"}`, file{name: "a.sh", text: "x", edited: true}, true},
-		{"MultiEdit", `{"file_path":"a.sh","edits":[{"old_string":"y","new_string":"x"},{"old_string":"","new_string":"z"}]}`, file{name: "a.sh", text: "x\nz", edited: true}, true},
-		{"NotebookEdit", `{"notebook_path":"a.ipynb","new_source":"x"}`, file{name: "a.ipynb", text: "x"}, true},
-		{"mcp__filesystem__write_file", `{"path":"a.sh","content":"x"}`, file{name: "a.sh", text: "x"}, true},
-		{"Write", `"no object"`, file{}, true},
-		{"Bash", `{"command":"x"}`, file{}, false},
-		{"Read", `{"file_path":"a.sh"}`, file{}, false},
+		{"Write", `{"file_path":"a.sh","content":"x"}`, []file{file{name: "a.sh", text: "x"}}},
+		{"Edit", `{"file_path":"a.sh","old_string":"y","new_string":"x"}`, []file{file{name: "a.sh", text: "x", edited: true}}},
+		{"MultiEdit", `{"file_path":"a.sh","edits":[{"old_string":"y","new_string":"x"},{"old_string":"","new_string":"z"}]}`, []file{file{name: "a.sh", text: "x\nz", edited: true}}},
+		{"NotebookEdit", `{"notebook_path":"a.ipynb","new_source":"x"}`, []file{file{name: "a.ipynb", text: "x"}}},
+		{"mcp__filesystem__write_file", `{"path":"a.sh","content":"x"}`, []file{file{name: "a.sh", text: "x"}}},
+		{"Write", `"no object"`, []file{file{}}},
+		{"apply_patch", `"*** Begin Patch\n*** Add File: a.sh\n+x\n*** Update File: b.sh\n@@\n-y\n+z\n*** End Patch"`, []file{{name: "a.sh", text: "x\n"}, {name: "b.sh", text: "z\n", edited: true}}},
+		{"patch", `{"patch":"--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n-y\n+x\n"}`, []file{{name: "a.sh", text: "x\n", edited: true}}},
+		{"Write", `{"file_path":"a.diff","content":"--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n-y\n+x\n"}`, []file{{name: "a.diff", text: "--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n-y\n+x\n"}}},
+		{"Bash", `{"command":"x"}`, nil},
+		{"Read", `{"file_path":"a.sh"}`, nil},
 	}
 	for _, tt := range tests {
-		got, ok := fileOf(tt.tool, []byte(tt.input))
-		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(file{})); diff != "" || ok != tt.ok {
-			t.Errorf("%s %s: %v (-want +got):\n%s", tt.tool, tt.input, ok, diff)
+		got := filesOf(tt.tool, []byte(tt.input))
+		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(file{})); diff != "" {
+			t.Errorf("%s %s (-want +got):\n%s", tt.tool, tt.input, diff)
 		}
 	}
 }

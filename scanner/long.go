@@ -66,7 +66,7 @@ func (s *scanning) longCall(ev transcript.Event) {
 	h := s.hit(ev)
 	h.Tool, h.ToolUseID, h.Cwd = ev.Call.Name, ev.Call.ID, s.cwd
 	h.Command = ev.Text
-	_, writes := fileOf(h.Tool, nil)
+	writes := writesFiles(h.Tool)
 	res := policy.Result{Verdict: policy.VerdictLocal, Opaque: true}
 	if !writes {
 		res = s.rules.Classify(policy.Call{Tool: h.Tool, Input: []byte(ev.Text), Cwd: h.Cwd})

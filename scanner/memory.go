@@ -164,7 +164,11 @@ func (s *scanning) remember(c policy.Call, line int) {
 	switch {
 	case writesFiles(c.Tool):
 		in := gjson.ParseBytes(c.Input)
-		if f := (file{name: nameOf(in), text: first(in, "content", "file_text").String()}); f.mayRun() {
+		if len(patched(in)) > 0 {
+			s.rememberShell(c, line)
+			return
+		}
+		if f := (file{name: nameOf(in), text: first(in, "content", "file_text", "new_source").String()}); f.mayRun() {
 			s.files.apply(joinCwd(c.Cwd, f.name), in, line)
 		}
 	case mayWrite(c.Input):
@@ -197,10 +201,10 @@ func joinCwd(cwd, name string) string {
 
 // mayWrite is a quick look whether a command could write a file: most do not.
 func mayWrite(input []byte) bool {
-	if !bytes.Contains(input, []byte(`"command"`)) && !bytes.Contains(input, []byte(`"cmd"`)) {
+	if !bytes.Contains(input, []byte(`"command"`)) && !bytes.Contains(input, []byte(`"cmd"`)) && !bytes.Contains(input, []byte(`"code"`)) {
 		return false
 	}
-	for _, word := range []string{"tee ", "cp ", "mv ", "ln ", "install ", "config ", "pkg set"} {
+	for _, word := range []string{"tee ", "cp ", "mv ", "ln ", "install ", "config ", "pkg set", "sed ", "perl ", "patch", "git apply", "git am"} {
 		if bytes.Contains(input, []byte(word)) {
 			return true
 		}
@@ -236,12 +240,19 @@ func (m *memory) apply(name string, in gjson.Result, line int) {
 			return
 		}
 	}
+	if cell := first(in, "new_source", "newCode"); cell.Exists() {
+		m.add(name, "\n"+cell.String()+"\n", line) // which cell it replaces is not known
+		return
+	}
 	edits := []gjson.Result{in}
-	if list := in.Get("edits"); list.IsArray() {
-		edits = list.Array()
+	for _, k := range []string{"edits", "replacements"} {
+		if list := in.Get(k); list.IsArray() {
+			edits = list.Array()
+		}
 	}
 	for _, e := range edits {
-		from, to := first(e, "old_string", "old_str", "oldText"), first(e, "new_string", "new_str", "newText", "insert_text")
+		from := first(e, "old_string", "old_str", "oldText", "oldString")
+		to := first(e, "new_string", "new_str", "newText", "newString", "insert_text")
 		if from.Exists() || to.Exists() {
 			m.change(name, from.String(), to.String(), e.Get("replace_all").Bool(), line)
 		}
