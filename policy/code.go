@@ -17,6 +17,7 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	if in.check {
 		return nil
 	}
+	defer r.pythonPath(c)()
 	if len(in.module) > 0 {
 		return append(r.moduleFile(in.module[0].Text), r.module(c, in.module)...)
 	}
@@ -42,6 +43,7 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	}
 	for _, code := range in.code {
 		hits = append(hits, r.program(lang, code)...)
+		hits = append(hits, r.imports(lang, code, "")...)
 	}
 	if h, ok := r.unseen(lang, in, c); ok {
 		hits = append(hits, h)

@@ -20,6 +20,9 @@ func (r *reading) runs(s *source, k call) []Hit {
 		}
 		return r.anyString(s)
 	}
+	if prog := s.itself(k); prog != "" && plainFile(lits[0]) {
+		lits = append([]string{prog}, lits...) // another script of the same language
+	}
 	if !r.set.namesProgram(strings.Join(lits, " ")) {
 		return nil
 	}
@@ -31,6 +34,27 @@ func (r *reading) runs(s *source, k call) []Hit {
 	}
 	return r.line(quoteWords(lits))
 }
+
+// itself is the interpreter that runs the text, when a call starts it again:
+// subprocess.run([sys.executable, "x.py"]).
+func (s *source) itself(k call) string {
+	args := s.code[k.start:k.end]
+	switch {
+	case s.lang == "python" && strings.Contains(args, "sys.executable"):
+		return "python3"
+	case s.lang == "javascript" && (strings.Contains(args, "process.execPath") || strings.Contains(args, "process.argv[0]")):
+		return "node"
+	case s.lang == "ruby" && (strings.Contains(args, "RbConfig.ruby") || strings.Contains(args, "Gem.ruby")):
+		return "ruby"
+	case s.lang == "perl" && strings.Contains(args, "$^X"):
+		return "perl"
+	case s.lang == "php" && strings.Contains(args, "PHP_BINARY"):
+		return "php"
+	}
+	return ""
+}
+
+func plainFile(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\n;|&") }
 
 // disguised: the arguments decode or turn round the text that is run.
 func (s *source) disguised(k call) bool {

@@ -126,6 +126,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 		said = seenThrough(said)
 	}
 	add(said...)
+	add(r.startup(prog, c)...)
 	add(r.code(prog, c)...)
 	add(r.sources(prog, c)...)
 	add(r.editor(prog, c)...)

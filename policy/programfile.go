@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -33,6 +34,12 @@ const longProgram = 8 << 10
 
 // programFile classifies a file that an interpreter runs.
 func (r *reading) programFile(lang, text, file string) []Hit {
+	return r.programPart(lang, text, file, nil)
+}
+
+// programPart classifies a file that another loads, of which only what these
+// names reach runs; nil is all of it.
+func (r *reading) programPart(lang, text, file string, names map[string]bool) []Hit {
 	if lang == "" || lang == "shell" {
 		return nil
 	}
@@ -44,6 +51,9 @@ func (r *reading) programFile(lang, text, file string) []Hit {
 			}
 			defer func(before bool) { r.tree.skim = before }(r.tree.skim)
 			r.tree.skim = len(text) > longProgram
+		}
+		if names != nil {
+			text = reachedText(lang, text, names)
 		}
 		hits := r.placed(r.program(lang, text), file, text, 0)
 		out := hits[:0]
@@ -57,7 +67,7 @@ func (r *reading) programFile(lang, text, file string) []Hit {
 			}
 			out = append(out, h)
 		}
-		return out
+		return append(out, r.imports(lang, text, file)...)
 	})
 	return hits
 }
@@ -145,9 +155,19 @@ func (r *reading) moduleFile(name string) []Hit {
 	}
 	base := strings.ReplaceAll(name, ".", "/")
 	for _, n := range []string{base + ".py", base + "/__main__.py"} {
-		if text, file, ok := r.tree.read(n); ok {
-			return r.programFile("python", text, file)
+		text, file, ok := r.tree.read(n)
+		if !ok {
+			continue
 		}
+		defer func(before []string) { r.tree.modules = before }(r.tree.modules)
+		r.tree.modules = append(slices.Clip(r.tree.modules), r.tree.dir)
+		var hits []Hit
+		if pkg, _, nested := strings.Cut(base, "/"); nested || strings.HasSuffix(n, "/__main__.py") { // the package is loaded first
+			if text, file, ok := r.tree.read(pkg + "/__init__.py"); ok {
+				hits = r.programPart("python", text, file, map[string]bool{})
+			}
+		}
+		return append(hits, r.programFile("python", text, file)...)
 	}
 	return nil
 }

@@ -30,6 +30,8 @@ type worktree struct {
 	programs int  // bytes of programs that may still be looked at
 	skim     bool // the program that is being looked at is long
 
+	modules []string // folders that Python modules are looked for in
+
 	dir    string   // where the line that is being read stands, as seen from cwd
 	stack  []string // the files, and targets in them, that are being followed
 	hidden int      // commands seen so far that cannot be seen through
