@@ -68,6 +68,9 @@ func Start(o Options) (*Child, error) {
 		// stop and wait for a password there, or type into it.
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	}
+	if o.Bound {
+		bind(attr.Sys)
+	}
 	if err := children.start(c, path, o.Argv, attr); err != nil {
 		feed(nil)
 		if c.out != nil {

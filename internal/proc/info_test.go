@@ -7,9 +7,12 @@ import (
 	"crypto/rand"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -177,4 +180,38 @@ func startOf(pid int) string {
 		return formatStart(e.start)
 	}
 	return ""
+}
+
+// A supervisor that is killed takes a bound child with it, so that nobody can
+// take its place in front of a client that still works.
+func TestBoundChildDiesWithItsSupervisor(t *testing.T) {
+	c := exec.Command("/proc/self/exe", modeArg, "supervise", "token-"+rand.Text())
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(line, "ready")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, ok := readEntry(pid)
+	if !ok {
+		t.Fatalf("no process %d", pid)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	for end := time.Now().Add(20 * time.Second); Alive(pid, formatStart(e.start)); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("it lives on")
+		}
+	}
 }

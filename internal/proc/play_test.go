@@ -91,6 +91,13 @@ func play(mode, token string) int {
 			start("wait", token, &syscall.SysProcAttr{Setsid: true}, nil)
 		}
 		hang()
+	case "supervise": // starts a bound child, as we do, and stays
+		c, err := Start(Options{Argv: []string{"/proc/self/exe", modeArg, "wait", token}, Env: os.Environ(), Bound: true})
+		if err != nil {
+			return 96
+		}
+		fmt.Println("ready", c.Pid())
+		hang()
 	default:
 		return 99
 	}

@@ -16,9 +16,8 @@
 //
 // It is no prison: a process of the same user that clears its environment,
 // leaves the tree while no subreaper is set and changes its session is not
-// found. PR_SET_PDEATHSIG is not used: the kernel ties it to the thread that
-// forked, and Go ends threads when it likes; what a dead supervisor left
-// behind is ended by the next one with EndStale and EndMarked.
+// found. What a dead supervisor left behind is ended by the next one with
+// EndStale and EndMarked.
 package proc
 
 import (
@@ -54,6 +53,7 @@ type Options struct {
 
 	Grace time.Duration // from TERM to KILL; 0 = DefaultGrace
 	Drain time.Duration // how long Child.Stdout waits for holders of the other end after the end; 0 = DefaultDrain
+	Bound bool          // the child gets a TERM when we die, however we die (Linux)
 	Mark  string        // the value of MarkVar; "" = a random one
 }
 

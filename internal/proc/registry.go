@@ -23,13 +23,16 @@ type registry struct {
 	live      []*Child
 	reaper    bool           // orphans come to us
 	inherited map[int]uint64 // children that our pid had before Subreaper: not ours to end
+	forker    forker
 }
 
 // start forks c and enters it.
 func (r *registry) start(c *Child, path string, argv []string, attr *os.ProcAttr) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p, err := os.StartProcess(path, argv, attr)
+	var p *os.Process
+	var err error
+	r.forker.do(func() { p, err = os.StartProcess(path, argv, attr) })
 	if err != nil {
 		return err
 	}
