@@ -4,7 +4,8 @@
 // Decoding is strict: an unknown key, a wrong type or a bad value is an error
 // that names the file and the line. The one invariant: a repository's
 // loop.toml can make the level stricter and never looser; only the user's own
-// file and the command line can loosen.
+// file and the command line can loosen, and only its own file lets credentials
+// through.
 package config
 
 import (
@@ -34,6 +35,7 @@ type Config struct {
 	Prompt      Prompt       //
 	MCPConfig   string       // MCP servers file for the client; "" = none
 	AutoMemory  bool         // leave the client's own memory on
+	KeepEnv     []string     // credentials in the environment that the agent gets all the same: patterns of names
 
 	Path    string            // the loop.toml that was read; "" = none
 	Hash    string            // SHA-256 of its bytes, hex; "" = none

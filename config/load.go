@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -61,6 +62,9 @@ type file struct {
 	Memory struct {
 		Auto *bool `toml:"auto"`
 	} `toml:"memory"`
+	Environment struct {
+		Keep []string `toml:"keep"`
+	} `toml:"environment"`
 }
 
 // Load reads the user's own configuration and then the repository's. Either
@@ -106,6 +110,9 @@ func (c *Config) read(path string, repository bool) error {
 		// agent can edit must not name it.
 		if f.Claude != nil {
 			return fmt.Errorf("%s: claude = %q: the program to start stands in your own config.toml or in --claude, not in the repository", path, *f.Claude)
+		}
+		if len(f.Environment.Keep) > 0 {
+			return fmt.Errorf("%s: environment.keep: which credentials an agent gets stands in your own config.toml, not in the repository", path)
 		}
 	}
 	return c.merge(f, path, repository)
@@ -174,6 +181,7 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	}
 	c.Patterns = append(c.Patterns, f.Patterns...)
 	c.MemoryFiles = append(c.MemoryFiles, f.MemoryFiles...)
+	c.KeepEnv = append(c.KeepEnv, f.Environment.Keep...)
 	if f.Prompt.Replace != nil {
 		c.Prompt.Replace = abs(c.Prompt.Replace)
 	}
@@ -197,6 +205,11 @@ func setDuration(c *Config, key, path string, dst *time.Duration, src *duration)
 
 // check refuses what would surprise at night rather than at the start.
 func (c *Config) check(path string) error {
+	for _, p := range c.KeepEnv {
+		if _, err := pathpkg.Match(p, ""); p == "" || err != nil {
+			return fmt.Errorf("%s: environment.keep: %q is no name and no pattern like \"MY_*\"", path, p)
+		}
+	}
 	for i, g := range c.Gates {
 		if strings.TrimSpace(g) == "" {
 			return fmt.Errorf("%s: gates: entry %d is empty", path, i+1)

@@ -36,6 +36,7 @@ type Guard struct {
 	ReadFile   func(cwd, name string) (string, bool)             // the text of a file that a call made in cwd would run; may be nil
 	Now        func() time.Time                                  //
 	Decided    func(r Request, res policy.Result, deferred bool) // told of each decision; may be nil
+	OnStart    func()                                            // called at the handshake, once; may be nil
 
 	mu       sync.Mutex
 	started  bool
@@ -49,7 +50,7 @@ type Guard struct {
 // what others say of it.
 type AllowedCall struct{ Rule, Command string }
 
-// Started reports whether the client has called the SessionStart hook.
+// Started reports whether the client has made the handshake.
 func (g *Guard) Started() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -81,15 +82,24 @@ func (g *Guard) AllowedCalls() []AllowedCall {
 // Handle answers one hook request.
 func (g *Guard) Handle(ctx context.Context, r Request) Reply {
 	switch r.Event {
-	case EventSessionStart:
-		g.mu.Lock()
-		g.started = true
-		g.mu.Unlock()
+	case EventUserPromptSubmit:
+		g.start()
 		return NoObjection()
 	case EventPreToolUse:
 		return g.decide(ctx, r)
 	default:
 		return NoObjection()
+	}
+}
+
+// start takes note of the handshake; the client may send further prompts.
+func (g *Guard) start() {
+	g.mu.Lock()
+	first := !g.started
+	g.started = true
+	g.mu.Unlock()
+	if first && g.OnStart != nil {
+		g.OnStart()
 	}
 }
 

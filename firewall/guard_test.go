@@ -160,7 +160,7 @@ func TestHandshake(t *testing.T) {
 	if g.Started() {
 		t.Error("started before the handshake")
 	}
-	if r := g.Handle(t.Context(), Request{Event: EventSessionStart}); r != NoObjection() {
+	if r := g.Handle(t.Context(), Request{Event: EventUserPromptSubmit}); r != NoObjection() {
 		t.Errorf("%+v", r)
 	}
 	if !g.Started() {

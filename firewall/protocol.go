@@ -1,10 +1,9 @@
 // Package firewall answers each tool call of the client before it runs.
 //
 // It holds the hook protocol of the client, the decision by level, and the
-// socket between the hook process and the supervisor. The hook process is a
-// dumb pipe: it decides nothing, and any failure of its own before a call is
-// a refusal. The one invariant: a call runs only after an explicit allow from
-// the supervisor; silence, an error and a dead supervisor all mean no.
+// loopback port between the client and the supervisor. The one invariant: a
+// call runs only after an explicit allow from the supervisor; silence, an
+// error and a dead supervisor all mean no.
 package firewall
 
 import (
@@ -14,10 +13,14 @@ import (
 	"strings"
 )
 
-// The hook events loop listens to, as the client names them.
+// The hook events loop listens to, as the client names them. UserPromptSubmit
+// is the handshake: it comes before the first request to the model, and the
+// client does not send SessionStart over HTTP.
 const (
-	EventSessionStart = "SessionStart"
-	EventPreToolUse   = "PreToolUse"
+	EventUserPromptSubmit   = "UserPromptSubmit"
+	EventPreToolUse         = "PreToolUse"
+	EventPostToolUse        = "PostToolUse"
+	EventPostToolUseFailure = "PostToolUseFailure"
 )
 
 // Request is what the client gives a hook on its standard input.
@@ -30,6 +33,14 @@ type Request struct {
 	Input     json.RawMessage `json:"tool_input"`
 	ToolUseID string          `json:"tool_use_id"`
 	AgentID   string          `json:"agent_id"` // "" = the main agent
+
+	Response json.RawMessage `json:"tool_response"` // of PostToolUse
+	Error    string          `json:"error"`         // of PostToolUseFailure
+}
+
+// tool reports whether an event is about one call.
+func (r Request) tool() bool {
+	return r.Event == EventPreToolUse || r.Event == EventPostToolUse || r.Event == EventPostToolUseFailure
 }
 
 // errRequest is a hook input that cannot be answered.
@@ -45,7 +56,7 @@ func ParseRequest(data []byte) (Request, error) {
 	if r.Event == "" {
 		return r, fmt.Errorf("%w: no hook_event_name", errRequest)
 	}
-	if r.Event == EventPreToolUse && (r.Tool == "" || len(r.Input) == 0 || r.ToolUseID == "") {
+	if r.tool() && (r.Tool == "" || len(r.Input) == 0 || r.ToolUseID == "") {
 		return r, fmt.Errorf("%w: %s without tool_name, tool_input or tool_use_id", errRequest, r.Event)
 	}
 	return r, nil
@@ -87,10 +98,10 @@ func Deny(reason string) Reply { return permission("deny", reason) }
 func NoObjection() Reply { return Reply{} }
 
 // Failure is the answer when loop itself failed: a call is blocked, and so is
-// whatever cannot be told. A failed SessionStart blocks nothing by itself (the
-// client goes on regardless); the missing handshake stops the attempt.
+// whatever cannot be told. After a call nothing can be blocked any more; it
+// gets no receipt, which is counted.
 func Failure(event string, err error) Reply {
-	if event == EventSessionStart {
+	if event == EventPostToolUse || event == EventPostToolUseFailure {
 		return Reply{Stderr: "loop: " + err.Error() + "\n"}
 	}
 	return Reply{Exit: 2, Stderr: "loop could not decide, so the call is refused: " + strings.TrimSpace(err.Error()) + "\n"}

@@ -1,13 +1,16 @@
 package firewall
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -15,102 +18,127 @@ import (
 // maxRequest bounds one hook input. The client writes file contents into it.
 const maxRequest = 64 << 20
 
+// maxStrangers is how many requests of strangers are told one by one.
+const maxStrangers = 20
+
 // Handler answers one request.
 type Handler interface {
 	Handle(context.Context, Request) Reply
 }
 
-// Server listens on a unix socket in a private folder for one attempt.
+// Server answers the hooks of one attempt on a loopback port. Whoever speaks
+// to it must bear its token, which stands in the client's settings file until
+// the client has read it, and nowhere else: not in an environment, not on a
+// command line. Everybody else gets nothing and is noted.
 type Server struct {
-	dir      string
 	listener net.Listener
+	http     *http.Server
 	handler  Handler
 	deadline time.Duration
+	token    string
 	wg       sync.WaitGroup
+
+	mu        sync.Mutex
+	strangers []string
+	refused   int
 }
 
-// maxSocketPath is what every system takes as a socket's path.
-const maxSocketPath = 100
-
-// Listen makes the socket and begins to answer. The folder has mode 0700.
+// Listen makes the port and begins to answer.
 func Listen(h Handler, deadline time.Duration) (*Server, error) {
-	dir, err := os.MkdirTemp("", "loop-")
-	if err == nil && len(dir) > maxSocketPath-len("/s") {
-		_ = os.Remove(dir)
-		dir, err = os.MkdirTemp("/tmp", "loop-")
-	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("make the hook socket: %w", err)
+		return nil, fmt.Errorf("open a port for the client's hooks: %w", err)
 	}
-	l, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
-		_ = os.RemoveAll(dir)
-		return nil, fmt.Errorf("make the hook socket: %w", err)
+	s := &Server{listener: l, handler: h, deadline: deadline, token: rand.Text()}
+	s.http = &http.Server{
+		Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: deadline, ErrorLog: nil,
+		// One long-lived connection of the client must not outlast the attempt.
+		IdleTimeout: deadline,
 	}
-	s := &Server{dir: dir, listener: l, handler: h, deadline: deadline}
-	s.wg.Add(1)
-	go s.accept()
+	s.wg.Go(func() { _ = s.http.Serve(l) })
 	return s, nil
 }
 
-// Socket is the path that hooks connect to.
-func (s *Server) Socket() string { return filepath.Join(s.dir, "s") }
+// URL is where the hooks are answered.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/hook" }
 
-// Close stops answering, waits for answers under way, and removes the socket.
+// Close stops answering. Answers under way are waited for up to the deadline.
 func (s *Server) Close() error {
-	err := s.listener.Close()
-	s.wg.Wait()
-	if rmErr := os.RemoveAll(s.dir); err == nil {
-		err = rmErr
+	ctx, cancel := context.WithTimeout(context.Background(), s.deadline)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.http.Close())
 	}
+	s.wg.Wait()
 	return err
 }
 
-func (s *Server) accept() {
-	defer s.wg.Done()
-	for {
-		conn, err := s.listener.Accept()
-		if err != nil {
-			return
-		}
-		s.wg.Go(func() {
-			defer conn.Close()
-			s.serve(conn)
-		})
-	}
+// Strangers tells who else spoke to the port: a line for each of the first
+// few, and how many there were in all.
+func (s *Server) Strangers() (lines []string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.strangers, s.refused
 }
 
-func (s *Server) serve(conn net.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.deadline)
+func (s *Server) serve(w http.ResponseWriter, hr *http.Request) {
+	if !s.known(hr) {
+		s.note(hr)
+		http.Error(w, "no", http.StatusUnauthorized)
+		return
+	}
+	ctx, cancel := context.WithTimeout(hr.Context(), s.deadline)
 	defer cancel()
-	if deadline, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(deadline)
+	event, r := s.answer(ctx, hr.Body)
+	if r.Exit != 0 && event == EventPreToolUse {
+		r = Deny(strings.TrimSpace(r.Stderr))
 	}
-	// No answer is a refusal on the other side, so a failure to write needs
-	// no handling here.
-	if b, err := json.Marshal(s.answer(ctx, conn)); err == nil {
-		_, _ = conn.Write(b)
+	if r.Exit != 0 {
+		// The client takes a status like this for a hook that failed, and the
+		// settings make a failed hook block.
+		http.Error(w, r.Stderr, http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, cmp.Or(r.Stdout, "{}"))
+}
+
+func (s *Server) known(hr *http.Request) bool {
+	given, ok := strings.CutPrefix(hr.Header.Get("Authorization"), "Bearer ")
+	return ok && hr.Method == http.MethodPost && subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) == 1
+}
+
+// note keeps what a stranger asked for; its text is hostile.
+func (s *Server) note(hr *http.Request) {
+	const shown = 300
+	body, _ := io.ReadAll(io.LimitReader(hr.Body, shown))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused++
+	if len(s.strangers) < maxStrangers {
+		line := strings.TrimSpace(hr.Method + " " + hr.URL.Path + " " + string(body))
+		s.strangers = append(s.strangers, strings.ToValidUTF8(line, "?"))
 	}
 }
 
-func (s *Server) answer(ctx context.Context, conn io.Reader) (r Reply) {
-	event := ""
+func (s *Server) answer(ctx context.Context, body io.Reader) (event string, r Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			r = Failure(event, fmt.Errorf("internal error: %v", p))
 		}
 	}()
-	data, err := io.ReadAll(io.LimitReader(conn, maxRequest+1))
+	data, err := io.ReadAll(io.LimitReader(body, maxRequest+1))
 	if err != nil {
-		return Failure(event, err)
+		return event, Failure(event, err)
 	}
 	if len(data) > maxRequest {
-		return Failure(event, fmt.Errorf("the call is larger than %d MiB", maxRequest>>20))
+		return event, Failure(event, fmt.Errorf("the call is larger than %d MiB", maxRequest>>20))
 	}
 	req, err := ParseRequest(data)
-	if err != nil {
-		return Failure(req.Event, err)
-	}
 	event = req.Event
-	return s.handler.Handle(ctx, req)
+	if err != nil {
+		return event, Failure(event, err)
+	}
+	return event, s.handler.Handle(ctx, req)
 }

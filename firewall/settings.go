@@ -1,9 +1,6 @@
 package firewall
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // HookTimeout is how long the client waits for one hook, in seconds.
 const HookTimeout = 30
@@ -14,28 +11,31 @@ type settings struct {
 }
 
 type matcher struct {
-	Hooks []command `json:"hooks"`
+	Hooks []httpHook `json:"hooks"`
 }
 
-type command struct {
-	Type      string   `json:"type"`
-	Command   string   `json:"command"`
-	Args      []string `json:"args"`
-	Timeout   int      `json:"timeout"`
-	OnFailure string   `json:"onFailure"`
+type httpHook struct {
+	Type      string            `json:"type"`
+	URL       string            `json:"url"`
+	Headers   map[string]string `json:"headers"`
+	Timeout   int               `json:"timeout"`
+	OnFailure string            `json:"onFailure"`
 }
 
-// Settings is the settings file that gives the client its hooks. hook is the
-// hook program and its leading arguments. disableAllHooks stands in it as
-// false, because a flag's settings outrank the project's and the user's.
-func Settings(hook []string, socket string) []byte {
-	s := settings{Hooks: map[string][]matcher{}}
-	for _, event := range []string{EventSessionStart, EventPreToolUse} {
-		args := append(slices.Clone(hook[1:]), "--socket", socket, "--event", event)
-		c := command{Type: "command", Command: hook[0], Args: args, Timeout: HookTimeout, OnFailure: "block"}
-		s.Hooks[event] = []matcher{{Hooks: []command{c}}}
+// Settings is the settings file that gives the client its hooks. It holds the
+// server's token: it is for the client's eyes, and goes away once the client
+// has read it. disableAllHooks stands in it as false, because a flag's settings
+// outrank the project's and the user's.
+func (s *Server) Settings() []byte {
+	out := settings{Hooks: map[string][]matcher{}}
+	hook := httpHook{
+		Type: "http", URL: s.URL(), Headers: map[string]string{"Authorization": "Bearer " + s.token},
+		Timeout: HookTimeout, OnFailure: "block",
+	}
+	for _, event := range []string{EventUserPromptSubmit, EventPreToolUse, EventPostToolUse, EventPostToolUseFailure} {
+		out.Hooks[event] = []matcher{{Hooks: []httpHook{hook}}}
 	}
 	// Strings and numbers only: this cannot fail.
-	b, _ := json.MarshalIndent(s, "", "  ")
+	b, _ := json.MarshalIndent(out, "", "  ")
 	return append(b, '\n')
 }

@@ -120,6 +120,13 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 		},
 		Place:    func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
 		ReadFile: func(cwd, name string) (string, bool) { return readFile(r.o, cwd, name) },
+		// The client reads its settings once, before the handshake; from then on
+		// the token in them is for nobody.
+		OnStart: func() {
+			if err := os.Remove(filepath.Join(a.Dir, settingsName)); err != nil {
+				r.o.Log.Warn("the client's settings could not be removed", "attempt", a.ID, "error", err)
+			}
+		},
 		Decided: func(req firewall.Request, res policy.Result, deferred bool) {
 			r.o.Log.Debug("call decided", "call", req.ToolUseID, "tool", req.Tool, "agent", req.AgentID,
 				"tier", res.Tier.String(), "rules", res.Rules(), "deferred", deferred)
@@ -128,7 +135,7 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 }
 
 // prepare writes what the client reads.
-func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, socket string) (prompt string, f files, err error) {
+func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, settings []byte) (prompt string, f files, err error) {
 	told, err := Tell(ctx, r.o, s)
 	if err != nil {
 		return "", f, err
@@ -141,7 +148,7 @@ func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, so
 	for path, data := range map[string][]byte{
 		filepath.Join(a.Dir, promptName): []byte(prompt),
 		f.rules:                          []byte(r.o.RulesText),
-		f.settings:                       firewall.Settings(r.o.Hook, socket),
+		f.settings:                       settings,
 	} {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			return "", f, err

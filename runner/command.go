@@ -56,45 +56,6 @@ func disallowedTools(l policy.Level) []string {
 	return disallowed
 }
 
-// ownVars are set by the client for its children, or switch hooks off; a run
-// that is itself started from a client's shell must not hand them on.
-var ownVars = []string{
-	"CLAUDECODE", "CLAUDE_PID", "CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "AI_AGENT",
-	"CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION",
-	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_RETRY_WATCHDOG",
-}
-
-// AttemptVar marks the environment of an attempt; a command of loop that
-// decides something refuses to run where it is set.
-const AttemptVar = "LOOP_ATTEMPT"
-
-// clientEnv is the environment of one attempt.
-func clientEnv(o *Options, attemptID string) []string {
-	set := []string{
-		AttemptVar + "=" + attemptID,
-		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
-		"CLAUDE_CODE_DISABLE_CRON=1",
-		"CLAUDE_CODE_DISABLE_WORKFLOWS=1",
-		"DISABLE_AUTOUPDATER=1",
-		"GIT_TERMINAL_PROMPT=0",
-	}
-	if !o.AutoMemory {
-		set = append(set, "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1")
-	}
-	drop := slices.Clone(ownVars)
-	for _, kv := range set {
-		name, _, _ := strings.Cut(kv, "=")
-		drop = append(drop, name)
-	}
-	env := make([]string, 0, len(o.Env)+len(set))
-	for _, kv := range o.Env {
-		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(drop, name) {
-			env = append(env, kv)
-		}
-	}
-	return append(env, set...)
-}
-
 // CommandLine is the command line of a story's attempt, with the places where
 // its files would be.
 func CommandLine(o *Options, s stories.Story) []string {

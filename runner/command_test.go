@@ -30,28 +30,3 @@ func TestCommandLine(t *testing.T) {
 		t.Error("taking tools away in lockdown changed the other levels")
 	}
 }
-
-func TestEnvironment(t *testing.T) {
-	o := &Options{Env: []string{
-		"PATH=/bin", "CLAUDECODE=1", "CLAUDE_CODE_SIMPLE=1", "CLAUDE_CODE_MAX_RETRIES=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=0",
-		"CLAUDE_CODE_DISABLE_AUTO_MEMORY=0", "LOOP_ATTEMPT=old", "ODD",
-	}}
-	env := clientEnv(o, "new")
-	for _, want := range []string{
-		"PATH=/bin", "CLAUDE_CODE_MAX_RETRIES=1", "LOOP_ATTEMPT=new", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
-		"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "GIT_TERMINAL_PROMPT=0",
-	} {
-		if !slices.Contains(env, want) {
-			t.Errorf("no %s in %q", want, env)
-		}
-	}
-	for _, kv := range env {
-		if kv == "CLAUDECODE=1" || kv == "CLAUDE_CODE_SIMPLE=1" || kv == "LOOP_ATTEMPT=old" || strings.HasSuffix(kv, "=0") && kv != "GIT_TERMINAL_PROMPT=0" {
-			t.Errorf("%s reaches the client", kv)
-		}
-	}
-	o.AutoMemory = true
-	if env := clientEnv(o, "new"); slices.Contains(env, "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1") {
-		t.Error("the client's memory is off although it was asked for")
-	}
-}

@@ -18,7 +18,7 @@ func runGates(ctx context.Context, o *Options) (gates []queue.Gate, left []proc.
 	for _, command := range o.Gates {
 		o.Progress.Notice("gate: " + command)
 		out := proc.Run(ctx, proc.RunOptions{
-			Argv: []string{"sh", "-c", command}, Dir: o.Root, Env: o.Env,
+			Argv: []string{"sh", "-c", command}, Dir: o.Root, Env: gateEnv(o),
 			Timeout: o.GateTime, Tail: gateTail, Now: o.Now,
 		})
 		left = append(left, out.Leftovers...)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/sim"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/prompts"
@@ -22,12 +21,10 @@ import (
 	"github.com/seed-b23e517c/loop/stories"
 )
 
-// The test binary is also the hook and the client, as loop itself is.
+// The test binary is also the client, as loop itself is.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case "as-hook":
-			os.Exit(asHook(os.Args[2:]))
 		case "as-client":
 			os.Exit(sim.Main(context.Background(), sim.Invocation{
 				Args: os.Args[3:], Script: os.Args[2], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -36,11 +33,6 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(m.Run())
-}
-
-func asHook(args []string) int {
-	socket, event := args[1], args[3]
-	return firewall.Hook(context.Background(), socket, event, os.Stdin, os.Stdout, os.Stderr)
 }
 
 // night is a repository with stories and a scripted client.
@@ -92,7 +84,7 @@ func newNight(t *testing.T, script sim.Script, titles ...string) *night {
 	n := &night{t: t, store: store}
 	n.o = Options{
 		Root: root, State: state, Stories: filepath.Join(root, "prd.json"), Level: policy.Unattended,
-		Client: []string{self, "as-client", scriptPath}, Hook: []string{self, "as-hook"},
+		Client:   []string{self, "as-client", scriptPath},
 		Env:      []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GORACE=atexit_sleep_ms=0", "HOME=" + root},
 		GateTime: time.Minute, Wall: time.Minute, Silence: time.Minute, TermGrace: 2 * time.Second, ResultGrace: time.Minute,
 		RulesText: prompts.Rules(prompts.RulesOptions{}), ClaudeMD: true, Gates: []string{"true"},

@@ -53,8 +53,8 @@ type Options struct {
 	Root     string   // the repository's top folder
 	State    string   // the repository's state folder
 	Client   []string // program and leading arguments
-	Hook     []string // hook program and leading arguments
-	Env      []string // environment for the client, gates and git
+	Env      []string // the person's environment; the client and the gates get it without credentials
+	KeepEnv  []string // patterns of the variables that they get all the same
 	Stories  string   // path of the story file or folder
 	Only     string   // one story's id; "" = all
 	Max      int      // at most this many stories; 0 = all

@@ -28,10 +28,11 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		return end, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	prompt, f, err := r.prepare(keep, s, a, server.Socket())
+	prompt, f, err := r.prepare(keep, s, a, server.Settings())
 	if err != nil {
 		return end, err
 	}
+	defer os.Remove(f.settings) // still there when there was no handshake
 	stderr, err := create(filepath.Join(a.Dir, stderrName))
 	if err != nil {
 		return end, err
@@ -48,6 +49,9 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 	c, err := proc.Start(proc.Options{
 		Argv: argv, Dir: r.o.Root, Env: clientEnv(r.o, a.ID),
 		Stdin: []byte(prompt), Stderr: stderr, Grace: r.o.TermGrace, Mark: a.ID,
+		// A client that works on behind a dead supervisor would ask whoever
+		// takes the port.
+		Bound: true,
 	})
 	if err != nil {
 		return ending{stderr: err.Error()}, nil
@@ -61,7 +65,25 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 	end = w.run(ctx)
 	end.stderr = tail(stderr)
 	r.o.Log.Debug("client ended", "attempt", a.ID, "exit", end.state.ExitCode, "signal", end.state.Signal, "cause", int(end.cause), "result", end.final != nil)
+	if err := r.strangers(keep, server, a); err != nil {
+		return end, err
+	}
 	return end, r.leftovers(keep, end.state.Leftovers, a, "the client")
+}
+
+// strangers tells who but the client spoke to the hooks' port.
+func (r *run) strangers(ctx context.Context, server *firewall.Server, a *queue.Attempt) error {
+	lines, n := server.Strangers()
+	for _, line := range lines {
+		text := "something that is not the client spoke to the firewall and got nothing: " + line
+		if err := addFinding(ctx, r.o, a, "tampered", text); err != nil {
+			return err
+		}
+	}
+	if more := n - len(lines); more > 0 {
+		return addFinding(ctx, r.o, a, "tampered", fmt.Sprintf("%d further requests like these", more))
+	}
+	return nil
 }
 
 // leftovers tells what a child left running: it is gone by now.

@@ -143,7 +143,11 @@ func (d *demo) night(ctx context.Context, store *queue.Store) (queue.Session, er
 	if err != nil {
 		return queue.Session{}, err
 	}
-	ro.Client = []string{ro.Hook[0], simCommand}
+	self, err := os.Executable()
+	if err != nil {
+		return queue.Session{}, err
+	}
+	ro.Client = []string{self, simCommand}
 	ro.Env, ro.Store = d.env, store
 	p := newProgress(d.a)
 	ro.Progress = p

@@ -44,6 +44,7 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 	a.printf("\nLevel %s (from %s)\n", c.Level, c.Source("level"))
 	a.dryGates(ro)
 	a.dryRules(ro, c)
+	a.dryEnv(ro)
 	a.printf("\nCommand line of the first attempt (prompt on stdin)\n  %s\n", term.Quote(strings.Join(quoteArgs(runner.CommandLine(ro, plan[0])), " ")))
 	a.printf("\nPrompt of the first attempt\n")
 	for line := range strings.SplitSeq(strings.TrimRight(term.QuoteLines(prompt), "\n"), "\n") {
@@ -61,6 +62,17 @@ func (a *app) dryGates(ro *runner.Options) {
 	a.printf("\nGates (each at most %v)\n", ro.GateTime)
 	for _, g := range ro.Gates {
 		a.printf("  %s\n", term.Quote(g))
+	}
+}
+
+func (a *app) dryEnv(ro *runner.Options) {
+	a.printf("\nCredentials kept from the agent and the gates\n")
+	_, withheld := runner.Withheld(ro.Env, ro.KeepEnv)
+	for _, name := range withheld {
+		a.printf("  %s\n", term.Quote(name))
+	}
+	if len(withheld) == 0 {
+		a.printf("  none in this environment\n")
 	}
 }
 

@@ -50,11 +50,6 @@ type app struct {
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
-	// The hook runs before every tool call of the agent: it goes round the
-	// command tree.
-	if len(args) > 0 && args[0] == hookCommand {
-		return runHook(ctx, args[1:], a.stdin, a.stdout, a.stderr)
-	}
 	if len(args) > 0 && args[0] == simCommand {
 		return a.runSim(ctx, args[1:])
 	}

@@ -150,12 +150,8 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 	if err != nil {
 		return ro, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return ro, err
-	}
 	return runner.Options{
-		Root: w.Root, State: w.State, Client: []string{c.Claude}, Hook: []string{self, hookCommand}, Env: a.env,
+		Root: w.Root, State: w.State, Client: []string{c.Claude}, Env: a.env, KeepEnv: c.KeepEnv,
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,

@@ -9,8 +9,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// startHooks runs the SessionStart hooks; their records come before init and
-// are shown without being asked for.
+// startHooks runs the hooks of the start and of the prompt. The records of the
+// first come before init and are shown without being asked for; over HTTP the
+// client sends no SessionStart.
 func (s *session) startHooks(ctx context.Context) {
 	if s.part.Hooks == HooksNone {
 		return
@@ -19,6 +20,7 @@ func (s *session) startHooks(ctx context.Context) {
 	s.flags.hookEvents = true
 	s.fire(ctx, nil, "SessionStart", "", object{"source": "startup"})
 	s.flags.hookEvents = shown
+	s.fire(ctx, nil, "UserPromptSubmit", "", object{"prompt": s.prompt})
 }
 
 // endHooks run after a signal too, so not under the ended context.
@@ -45,6 +47,9 @@ func (s *session) fire(ctx context.Context, a *agent, event, tool string, fields
 	env := s.toolEnv()
 	var answers []answer
 	for _, h := range hooks {
+		if event == "SessionStart" && h.Type == "http" {
+			continue
+		}
 		id := uuid.NewString()
 		if s.flags.hookEvents {
 			s.emit(object{"type": "system", "subtype": "hook_started", "hook_id": id, "hook_name": name, "hook_event": event})

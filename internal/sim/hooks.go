@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,13 +14,15 @@ import (
 	"time"
 )
 
-// hook is one command of the settings file.
+// hook is one command or address of the settings file.
 type hook struct {
-	Type      string   `json:"type"`
-	Command   string   `json:"command"`
-	Args      []string `json:"args"`
-	Timeout   float64  `json:"timeout"` // seconds
-	OnFailure string   `json:"onFailure"`
+	Type      string            `json:"type"`
+	Command   string            `json:"command,omitempty"`
+	Args      []string          `json:"args,omitempty"`
+	URL       string            `json:"url,omitempty"`
+	Headers   map[string]string `json:"headers,omitempty"`
+	Timeout   float64           `json:"timeout"` // seconds
+	OnFailure string            `json:"onFailure"`
 }
 
 type hookGroup struct {
@@ -87,7 +91,12 @@ func (g hookGroup) matches(tool string) bool {
 }
 
 // line is how the client names a hook in a refusal.
-func (h hook) line() string { return strings.Join(append([]string{h.Command}, h.Args...), " ") }
+func (h hook) line() string {
+	if h.Type == "http" {
+		return h.URL
+	}
+	return strings.Join(append([]string{h.Command}, h.Args...), " ")
+}
 
 // answer is what one hook said.
 type answer struct {
@@ -109,6 +118,11 @@ func (h hook) run(ctx context.Context, event string, input []byte, env []string,
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	if h.Type == "http" {
+		a := h.post(ctx, input)
+		h.judge(&a, event)
+		return a
+	}
 	cmd := exec.CommandContext(ctx, h.Command, h.Args...)
 	if h.Args == nil {
 		cmd = exec.CommandContext(ctx, "/bin/sh", "-c", h.Command)
@@ -129,6 +143,36 @@ func (h hook) run(ctx context.Context, event string, input []byte, env []string,
 	}
 	h.judge(&a, event)
 	return a
+}
+
+// post sends the input to an address. A status other than 2xx, a body that is
+// no JSON and no answer at all are failures; an empty body says nothing.
+func (h hook) post(ctx context.Context, input []byte) answer {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(input))
+	if err != nil {
+		return answer{exit: 127, stderr: err.Error()}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for k, v := range h.Headers {
+		req.Header.Set(k, v)
+	}
+	// A transport of its own: the next hook must not find a dead connection.
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{exit: 127, stderr: err.Error(), timedOut: errors.Is(ctx.Err(), context.DeadlineExceeded)}
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return answer{exit: 127, stderr: err.Error()}
+	case resp.StatusCode/100 != 2:
+		return answer{exit: 127, stderr: resp.Status}
+	case len(body) > 0 && !json.Valid(body):
+		return answer{exit: 127, stderr: "not JSON"}
+	}
+	return answer{stdout: string(body)}
 }
 
 type hookJSON struct {

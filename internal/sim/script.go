@@ -17,7 +17,7 @@ type Script struct {
 // The values of Part.Hooks.
 const (
 	HooksRun       = ""          // as the real client does
-	HooksHandshake = "handshake" // only SessionStart is run: every call goes through unasked
+	HooksHandshake = "handshake" // only the hooks before the first call are run: every call goes through unasked
 	HooksNone      = "none"      // none is run: every call goes through unasked
 )
 

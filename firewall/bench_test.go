@@ -1,10 +1,10 @@
-package main
+package firewall_test
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +14,8 @@ import (
 	"github.com/seed-b23e517c/loop/queue"
 )
 
-// BenchmarkHook is one decision as the client waits for it: the start of the
-// hook process, the way to the supervisor, the classifier, for a refused call
-// the queue, and the way back. BenchmarkProcess is the same process doing
-// nothing, for the ratio.
+// BenchmarkHook is one decision as the client waits for it: the way to the
+// supervisor, the classifier, for a refused call the queue, and the way back.
 func BenchmarkHook(b *testing.B) {
 	set, err := policy.Builtin()
 	if err != nil {
@@ -38,8 +36,7 @@ func BenchmarkHook(b *testing.B) {
 			for b.Loop() {
 				n++
 				in := fmt.Sprintf(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"%s # %d"},"tool_use_id":"t%d"}`, command, n, n)
-				out := asLoop(b, in, hookCommand, "--socket", s.Socket(), "--event", firewall.EventPreToolUse)
-				if !strings.Contains(out, "permissionDecision") {
+				if out := ask(b, s, in); !strings.Contains(out, "permissionDecision") {
 					b.Fatal(out)
 				}
 			}
@@ -47,23 +44,32 @@ func BenchmarkHook(b *testing.B) {
 	}
 }
 
-func BenchmarkProcess(b *testing.B) {
-	for b.Loop() {
-		asLoop(b, "", hookCommand, "--event", firewall.EventSessionStart)
-	}
-}
-
-// asLoop runs this test binary as loop.
-func asLoop(b *testing.B, in string, args ...string) string {
+// ask calls the hook that the settings name.
+func ask(b *testing.B, s *firewall.Server, in string) string {
 	b.Helper()
-	exe, err := os.Executable()
+	var settings struct {
+		Hooks map[string][]struct {
+			Hooks []struct {
+				URL     string
+				Headers map[string]string
+			}
+		}
+	}
+	if err := json.Unmarshal(s.Settings(), &settings); err != nil {
+		b.Fatal(err)
+	}
+	h := settings.Hooks[firewall.EventPreToolUse][0].Hooks[0]
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, h.URL, strings.NewReader(in))
 	if err != nil {
 		b.Fatal(err)
 	}
-	cmd := exec.CommandContext(context.Background(), exe)
-	cmd.Args = append([]string{"loop"}, args...)
-	cmd.Stdin = strings.NewReader(in)
-	out, err := cmd.Output()
+	req.Header.Set("Authorization", h.Headers["Authorization"])
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close()
+	out, err := io.ReadAll(resp.Body)
 	if err != nil {
 		b.Fatal(err)
 	}
