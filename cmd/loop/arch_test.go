@@ -18,6 +18,7 @@ const module = "github.com/seed-b23e517c/loop/"
 var mayImport = map[string][]string{
 	"policy/shell":     {},
 	"transcript":       {},
+	"receipt":          {},
 	"stories":          {},
 	"internal/proc":    {},
 	"internal/term":    {},
@@ -28,10 +29,10 @@ var mayImport = map[string][]string{
 	"prompts":          {"stories", "policy"},
 	"scanner":          {"policy", "transcript"},
 	"queue":            {"policy"},
-	"firewall":         {"policy", "queue"},
-	"report":           {"queue", "policy", "transcript", "internal/term"},
+	"firewall":         {"policy", "queue", "receipt"}, // mints when the hook reports a result
+	"report":           {"queue", "policy", "transcript", "receipt", "internal/term"},
 	"replay":           {"queue", "policy", "internal/proc", "internal/term"},
-	"runner":           {"prompts", "stories", "transcript", "scanner", "queue", "firewall", "policy", "internal/proc"},
+	"runner":           {"prompts", "stories", "transcript", "scanner", "queue", "firewall", "policy", "receipt", "internal/proc"},
 }
 
 // thirdParty names the packages that alone may use a library.
@@ -42,6 +43,7 @@ var thirdParty = map[string][]string{
 	"github.com/charmbracelet/lipgloss": {"report", "internal/term"},
 	"mvdan.cc/sh":                       {"policy/shell"},
 	"github.com/tidwall/gjson":          {"transcript", "scanner"},
+	"golang.org/x/mod":                  {"receipt"},
 }
 
 type listed struct {

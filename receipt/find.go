@@ -1,0 +1,116 @@
+package receipt
+
+import "strings"
+
+// Candidate is a piece of text that looks like a receipt.
+type Candidate struct {
+	Start, End int // bytes of the text it was found in
+	Text       string
+	Token      Token // set when Strict
+	Strict     bool  // it is a receipt in the one strict form
+}
+
+// Find gives what looks like a receipt, in order: the prefix in any case, and
+// then a number, with or without a sign, or as much as a digest. Words like
+// "zc-receipt-format" are none. Whether a candidate is a receipt is for Strict
+// to say, and whether the receipt is good for a Judge.
+func Find(text string) []Candidate {
+	var found []Candidate
+	next := hop{text: text}
+	for at := next.from(0); at >= 0; {
+		c, ok := candidate(text, at)
+		if ok {
+			found = append(found, c)
+		}
+		at = next.from(max(c.End, at+len(prefix)))
+	}
+	return found
+}
+
+// hop goes from one prefix to the next. Few letters of a text are a z, so it
+// looks for that one first.
+type hop struct {
+	text         string
+	lower, upper int // where the next z and Z stand, if not before the place
+}
+
+func (h *hop) from(at int) int {
+	for {
+		h.lower = nextByte(h.text, 'z', h.lower, at)
+		h.upper = nextByte(h.text, 'Z', h.upper, at)
+		if at = min(h.lower, h.upper); at == len(h.text) {
+			return -1
+		}
+		if hasPrefixFold(h.text[at:]) {
+			return at
+		}
+		at++
+	}
+}
+
+// nextByte gives known again while it is not yet passed.
+func nextByte(text string, b byte, known, at int) int {
+	if known > at || at == len(text) {
+		return max(known, at)
+	}
+	if i := strings.IndexByte(text[at:], b); i >= 0 {
+		return at + i
+	}
+	return len(text)
+}
+
+func hasPrefixFold(s string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// candidate reads what stands at a prefix.
+func candidate(text string, at int) (Candidate, bool) {
+	end := at + len(prefix)
+	for end < len(text) && isLooseByte(text[end]) {
+		end++
+	}
+	end = beforeNext(text, at, end)
+	if t, n, ok := leading(text[at:end]); ok {
+		return Candidate{Start: at, End: at + n, Text: text[at : at+n], Token: t, Strict: true}, true
+	}
+	c := Candidate{Start: at, End: end, Text: text[at:end]}
+	return c, looksIssued(c.Text[len(prefix):])
+}
+
+// isLooseByte takes in what people and models put into a receipt that does not
+// belong there: padding, the other base64 alphabet, a sign.
+func isLooseByte(b byte) bool {
+	return isDigestByte(b) || b == '+' || b == '/' || b == '='
+}
+
+// beforeNext ends a candidate where the next begins: they may be joined by
+// nothing but a slash or a hyphen.
+func beforeNext(text string, at, end int) int {
+	rest := hop{text: text[at+1 : end]}
+	if i := rest.from(0); i >= 0 {
+		return at + 1 + i
+	}
+	return end
+}
+
+// leading finds a token that is followed by nothing or by marks that close or
+// join: emphasis, a dash, a slash. A letter or a padding after it makes
+// another digest of it, which no one issued.
+func leading(s string) (Token, int, bool) {
+	dash := strings.IndexByte(s[len(prefix):], '-')
+	n := len(prefix) + dash + 1 + digestChars
+	if dash < 0 || n > len(s) || !closes(s[n:]) {
+		return Token{}, 0, false
+	}
+	t, err := ParseToken(s[:n])
+	return t, n, err == nil
+}
+
+func closes(s string) bool {
+	return strings.Trim(s, "_-/") == "" || strings.HasPrefix(s, "--") || strings.HasPrefix(s, "__")
+}
+
+func looksIssued(s string) bool {
+	digits := strings.TrimLeft(s, "+-")
+	return digits != "" && isDigit(digits[0]) || len(s) >= digestChars
+}
