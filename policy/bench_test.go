@@ -60,6 +60,38 @@ func BenchmarkFindMentions(b *testing.B) {
 	}
 }
 
+// BenchmarkMayMention is the look at text that holds nothing, as JSON has it.
+func BenchmarkMayMention(b *testing.B) {
+	s := builtin(b)
+	text := bytes.Repeat([]byte(`		if err := s.close(ctx, \"report\"); err != nil {\n	return fmt.Errorf(\"parse %s: %w\", err)\n`), 1<<14)
+	if s.MayMention(text) {
+		b.Fatal("the text holds something")
+	}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		s.MayMention(text)
+	}
+}
+
+// BenchmarkAutomaton is what the first look at much text costs.
+func BenchmarkAutomaton(b *testing.B) {
+	x := builtin(b).phraseSet()
+	b.ReportAllocs()
+	for b.Loop() {
+		newAutomaton(x)
+	}
+}
+
+// BenchmarkShortText is the look at a short text, word by word.
+func BenchmarkShortText(b *testing.B) {
+	x := builtin(b).phraseSet()
+	text := mentionText(b)[:16<<10]
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		x.scan(text, func(Mention) bool { return true })
+	}
+}
+
 // mentionText is a megabyte of what transcripts hold: code, prose and
 // commands.
 func mentionText(tb testing.TB) []byte {

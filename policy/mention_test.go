@@ -31,7 +31,16 @@ func TestScanAgrees(t *testing.T) {
 			})
 			return out
 		}
-		a, b := collect(x.scan), collect(dfa.find)
+		var inOrder [2][]Mention
+		for i, find := range []func([]byte, func(Mention) bool){x.scan, dfa.sorted} {
+			find(text, func(m Mention) bool { inOrder[i] = append(inOrder[i], m); return true })
+		}
+		if d := cmp.Diff(inOrder[0], inOrder[1]); d != "" {
+			t.Errorf("%.60q: order (-scan +automaton)\n%.2000s", text, d)
+		}
+		a, b := collect(x.scan), collect(func(text []byte, yield func(Mention) bool) {
+			dfa.find(text, func(p place) bool { return yield(x.mention(p)) })
+		})
 		if len(a) == 0 {
 			t.Errorf("nothing found in %.60q", text)
 		}

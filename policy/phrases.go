@@ -11,6 +11,13 @@ type phrase struct {
 	tier  Tier
 	why   string
 	exact bool
+	loose bool // found by its first byte
+}
+
+// place is where a phrase stands.
+type place struct {
+	phrase     int32
+	start, end int
 }
 
 // phraseIndex finds phrases by their first word, and those that count
@@ -81,6 +88,7 @@ func (x *phraseIndex) index() {
 			x.words[first] = append(x.words[first], int32(i))
 			continue
 		}
+		x.all[i].loose = true
 		c := p.text[0]
 		x.loose[c] = append(x.loose[c], int32(i))
 		if c >= 'a' && c <= 'z' {
@@ -159,8 +167,13 @@ type Mention struct {
 	Start, End int
 }
 
+func (x *phraseIndex) mention(at place) Mention {
+	p := &x.all[at.phrase]
+	return Mention{p.rule, p.tier, p.why, at.start, at.end}
+}
+
 // scan calls yield for each phrase of the text, in order of their start. It
-// is for short texts; find does the same for long ones.
+// is for the first short texts; the automaton does the same.
 func (x *phraseIndex) scan(text []byte, yield func(Mention) bool) {
 	var buf [maxFirstWord]byte
 	for i := range text {
@@ -186,15 +199,16 @@ func (x *phraseIndex) yieldAll(text []byte, i int, phrases []int32, yield func(M
 	for _, n := range phrases {
 		p := &x.all[n]
 		end, ok := p.at(text, i)
-		if ok && (p.exact || bounded(text, i, end)) && !yield(Mention{p.rule, p.tier, p.why, i, end}) {
+		if ok && (p.exact || bounded(text, i, end)) && !yield(x.mention(place{n, i, end})) {
 			return false
 		}
 	}
 	return true
 }
 
-// shortText is the length up to which a text is scanned without the
-// automaton, whose making costs more than it saves there.
+// shortText is the length up to which the mentions of a text come in the
+// order of their start, and how much a set looks through word by word before
+// it pays to make the automaton.
 const shortText = 32 << 10
 
 // FindMentions looks through any text for what the rules name, in time
@@ -202,10 +216,24 @@ const shortText = 32 << 10
 // false.
 func (s *Set) FindMentions(text []byte, yield func(Mention) bool) {
 	x := s.phraseSet()
-	if len(text) <= shortText {
+	short := len(text) <= shortText
+	switch {
+	case short && s.looked.Load() <= shortText:
+		s.looked.Add(int64(len(text)))
 		x.scan(text, yield)
-		return
+	case short:
+		s.automaton().sorted(text, yield)
+	default:
+		s.automaton().find(text, func(p place) bool { return yield(x.mention(p)) })
 	}
-	s.dfaOnce.Do(func() { s.dfa = newAutomaton(x) })
-	s.dfa.find(text, yield)
+}
+
+// MayMention reports whether FindMentions may find something in the text once
+// the escapes of its JSON strings are resolved. A no is certain, a yes is not:
+// it is a quick look at much text that holds little of interest.
+func (s *Set) MayMention(text []byte) bool { return s.automaton().json.mayHold(text) }
+
+func (s *Set) automaton() *automaton {
+	s.dfaOnce.Do(func() { s.dfa = newAutomaton(s.phraseSet()) })
+	return s.dfa
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 //go:embed packs/*.toml
@@ -28,6 +29,7 @@ type Set struct {
 	tables      tables
 	phrasesOnce sync.Once
 	phrases     phraseIndex
+	looked      atomic.Int64 // bytes looked through for phrases
 	dfaOnce     sync.Once
 	dfa         *automaton
 	undoOnce    sync.Once

@@ -22,12 +22,12 @@ func (s *scanning) chunk(c transcript.Chunk) {
 	if s.o.CallsOnly {
 		return
 	}
-	for at := max(0, c.Overlap-windowOverlap); at < len(c.Data); at += blockSize {
-		part := c.Data[max(0, at-windowOverlap):min(len(c.Data), at+blockSize)]
-		if s.words.line = s.words.inLarge(part); len(s.words.line) == 0 {
+	for at := max(0, c.Overlap-windowOverlap); at < len(c.Data); at += windowSize {
+		part := c.Data[max(0, at-windowOverlap):min(len(c.Data), at+windowSize)]
+		if s.words.line = s.words.inPart(nil, part, false).list; len(s.words.line) == 0 {
 			continue
 		}
-		for _, f := range s.words.in(readable(nil, part)) {
+		for _, f := range s.words.in(readable(nil, part, false)) {
 			if !s.long.known.hasAll(f.rules) {
 				s.long.known.add([]found{f})
 				s.long.words = append(s.long.words, f)

@@ -55,6 +55,8 @@ func (fake) ClassifyCommand(command, _ string) policy.Result {
 
 func (fake) Writes(policy.Call) []policy.FileWrite { return nil }
 
+func (fake) MayMention([]byte) bool { return true }
+
 func (fake) FindMentions(text []byte, yield func(policy.Mention) bool) {
 	low := make([]byte, 0, len(text))
 	for _, c := range text {

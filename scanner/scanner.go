@@ -80,6 +80,7 @@ type Stats struct {
 type classifier interface {
 	Classify(policy.Call) policy.Result
 	ClassifyCommand(command, cwd string) policy.Result
+	MayMention(text []byte) bool
 	FindMentions(text []byte, yield func(policy.Mention) bool)
 	Writes(policy.Call) []policy.FileWrite
 }
@@ -114,7 +115,6 @@ type scanning struct {
 	stats Stats
 	out   *outbox
 	words *words
-	block block
 	calls calls
 	vcs   vcs
 	long  longLine
@@ -132,33 +132,20 @@ func newScan(o Options, rules classifier, yield func(Hit) error) *scanning {
 	return s
 }
 
-// readAll reads lines into blocks and blocks into hits.
+// readAll reads lines into hits.
 func (s *scanning) readAll(ctx context.Context, lines *transcript.Lines) error {
 	for {
 		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		if err != nil {
-			s.flush()
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
 			return err
 		}
-		switch {
-		case line.Oversize:
-			s.flush()
+		if line.Oversize {
 			s.oversize(line)
-		case s.o.CallsOnly:
-			marks, _ := survey(line.Bytes)
-			s.line(line, marks, nil)
-		case len(line.Bytes) > blockSize:
-			s.flush()
-			marks, _ := survey(line.Bytes)
-			s.line(line, marks, s.words.inLarge(line.Bytes))
-		default:
-			s.block.add(line)
-			if len(s.block.raw) >= blockSize {
-				s.flush()
-			}
+		} else {
+			s.line(line)
 		}
 		if s.out.err != nil {
 			return s.out.err
@@ -166,6 +153,38 @@ func (s *scanning) readAll(ctx context.Context, lines *transcript.Lines) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+	}
+}
+
+// line handles one line. Most lines need no decoding: they hold no call, no
+// result that is waited for and no words of interest.
+func (s *scanning) line(l transcript.Line) {
+	marks, again := survey(l.Bytes)
+	var words []phrase
+	if !s.o.CallsOnly {
+		words = s.words.inLine(l.Bytes, again)
+	}
+	need := markCall | markNotice
+	if s.calls.waiting() || s.vcs.waiting() {
+		need |= markResult
+	}
+	shape := shapeOf(l.Bytes)
+	if len(words) == 0 && marks&need == 0 && shape != shapeOdd {
+		s.stats.Lines += l.Count
+		if shape == shapePlain {
+			s.stats.Plain += l.Count
+		}
+		return
+	}
+	s.words.line = words
+	events := l.Events(&s.stats.Stats)
+	for from := 0; from < len(events); {
+		to := from + 1
+		for to < len(events) && events[to].Line == events[from].Line && events[to].Part == events[from].Part {
+			to++
+		}
+		s.record(events[from:to])
+		from = to
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	windowSize    = 256 << 10
 	windowOverlap = 4 << 10
 	largeValue    = 1 << 20 // a longer value is looked through piece by piece, not string by string
 	ownLine       = 24      // a shorter line of ours is too common to be taken for ours
@@ -230,18 +231,53 @@ func (w *words) inPlain(line string) []found {
 	return out
 }
 
-// inLarge finds the phrases of a line of any length.
-func (w *words) inLarge(line []byte) []phrase {
-	var p phrases
-	for at := 0; at < len(line); at += blockSize {
-		part := line[max(0, at-windowOverlap):min(len(line), at+blockSize)]
-		w.scratch = readable(w.scratch[:0], part)
+// inLine finds the phrases of a line, but not in the part that stands there
+// again.
+func (w *words) inLine(line []byte, again span) []phrase {
+	isJSON := shapeOf(line) == shapeJSON
+	if again.end == 0 || !isJSON {
+		return w.inPart(nil, line, isJSON).list
+	}
+	return w.inPart(w.inPart(nil, line[:again.start], true), line[again.end:], true).list
+}
+
+// inPart adds the phrases of a part of a line to those at hand. Most parts
+// hold none, and need no copy without escapes.
+func (w *words) inPart(p *phrases, part []byte, isJSON bool) *phrases {
+	if p == nil {
+		p = &phrases{}
+	}
+	if !w.mayHold(part, isJSON) {
+		return p
+	}
+	for at := 0; at < len(part); at += windowSize {
+		window := part[max(0, at-windowOverlap):min(len(part), at+windowSize)]
+		if len(window) < len(part) && !w.mayHold(window, isJSON) {
+			continue
+		}
+		w.scratch = readable(w.scratch[:0], window, isJSON)
 		w.rules.FindMentions(w.scratch, func(m policy.Mention) bool {
 			p.add(m, w.scratch)
 			return true
 		})
 	}
-	return p.list
+	return p
+}
+
+func (w *words) mayHold(text []byte, isJSON bool) bool {
+	return !isJSON && bytes.IndexByte(text, '\\') >= 0 || w.rules.MayMention(text)
+}
+
+// readable appends a text to look through: with its escapes resolved, and as
+// it stands too where it need not be JSON.
+func readable(dst, text []byte, isJSON bool) []byte {
+	if !isJSON {
+		dst = append(append(dst, text...), 0)
+		if bytes.IndexByte(text, '\\') < 0 {
+			return dst
+		}
+	}
+	return append(transcript.Unescape(dst, text), 0)
 }
 
 // blank returns the text with what is ours made unreadable.
