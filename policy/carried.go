@@ -112,26 +112,33 @@ func (a *args) ambiguous(full *args) int {
 
 // knows reports whether a rule or the table names the word as a subcommand.
 func (t *tool) knows(word string) bool {
-	if _, ok := t.Alias[word]; ok {
-		return true
-	}
-	for _, path := range t.subPaths {
+	_, alias := t.Alias[word]
+	return alias || t.known[word]
+}
+
+// knownWords lists what knows answers for beside the aliases.
+func (t *tool) knownWords() map[string]bool {
+	known := map[string]bool{}
+	add := func(path []wordPattern) {
 		for _, p := range path {
-			if containsString(p, word) {
-				return true
+			for _, word := range p {
+				known[word] = true
 			}
 		}
 	}
+	for _, path := range t.subPaths {
+		add(path)
+	}
 	for _, r := range t.rules {
-		for _, c := range append(r.cmds[:len(r.cmds):len(r.cmds)], r.excepts...) {
-			for _, p := range c.path {
-				if t.is(c.program) && containsString(p, word) {
-					return true
+		for _, list := range [][]pattern{r.cmds, r.excepts} {
+			for _, c := range list {
+				if t.is(c.program) {
+					add(c.path)
 				}
 			}
 		}
 	}
-	return false
+	return known
 }
 
 // imageName is the program that a container image runs: the table's, or the

@@ -19,8 +19,11 @@ func (s *Set) Classify(c Call) (res Result) {
 			res = s.failed(string(c.Input), p)
 		}
 	}()
-	var in map[string]any
-	if len(c.Input) > maxInput || len(c.Input) > 0 && json.Unmarshal(c.Input, &in) != nil {
+	if len(c.Input) > maxInput {
+		return s.unreadable(c)
+	}
+	in, ok := c.input()
+	if !ok {
 		return s.unreadable(c)
 	}
 	return s.call(c, in)
@@ -63,7 +66,7 @@ func (s *Set) unreadable(c Call) Result {
 		return s.classifyLine(text, c)
 	}
 	if isFileTool(toolKey(c.Tool)) {
-		return s.fileCall(map[string]any{"patch": text})
+		return s.fileCall(c, map[string]any{"patch": text})
 	}
 	hits := s.mentions(text)
 	if t := s.table(); !t.localTools[toolKey(c.Tool)] && !t.netTools[toolKey(c.Tool)] && !t.wordTools[toolKey(c.Tool)] {
@@ -101,15 +104,15 @@ func (s *Set) call(c Call, in map[string]any) Result {
 		if cmd, ok := commandField(in); ok {
 			return s.shellCall(cmd, in, c)
 		}
-		return finish(s.wordsOf(in), Mentioned)
+		return finish(s.wordsOf(c, in), Mentioned)
 	case isFileTool(key):
-		return s.fileCall(in)
+		return s.fileCall(c, in)
 	case key == "skill" || key == "slashcommand":
-		return finish(append(s.wordsOf(in), s.skill(in)...), Mentioned)
+		return finish(append(s.wordsOf(c, in), s.skill(in)...), Mentioned)
 	case t.wordTools[key], t.localTools[key]:
-		return finish(s.wordsOf(in), Mentioned)
+		return finish(s.wordsOf(c, in), Mentioned)
 	case t.netTools[key]:
-		hits := append(s.wordsOf(in), Hit{Rule: "net-read-tool", Tier: Local, Net: true, Why: "The tool reads the network.", Text: c.Tool})
+		hits := append(s.wordsOf(c, in), Hit{Rule: "net-read-tool", Tier: Local, Net: true, Why: "The tool reads the network.", Text: c.Tool})
 		return finish(hits, Mentioned)
 	}
 	return s.unknownCall(c, in)
@@ -127,7 +130,7 @@ func (s *Set) shellCall(cmd string, in map[string]any, c Call) Result {
 			l = "javascript"
 		}
 		r := s.readingOf(c)
-		return finish(append(r.program(l, cmd), s.mentions(cmd)...), Mentioned)
+		return finish(append(r.program(l, cmd), s.wordsOf(c, cmd)...), Mentioned)
 	}
 	res := s.classifyLine(cmd, c)
 	if code, ok := in["code"].(string); ok && code == cmd && res.Tier < External {
@@ -142,7 +145,7 @@ func (s *Set) shellCall(cmd string, in map[string]any, c Call) Result {
 		res = finish(res.Hits, Mentioned)
 	}
 	if res.Verdict == VerdictLocal {
-		if extra := s.wordsOf(without(in, cmd)); len(extra) > 0 {
+		if extra := s.wordsOf(c, without(in, cmd)); len(extra) > 0 {
 			return finish(append(res.Hits, extra...), Mentioned)
 		}
 	}
@@ -218,8 +221,11 @@ func stringsOf(list []any) []string {
 	return out
 }
 
-// wordsOf gathers the mentions of every text of an input.
-func (s *Set) wordsOf(v any) []Hit {
+// wordsOf gathers the mentions of every text of an input, or part of it.
+func (s *Set) wordsOf(c Call, v any) []Hit {
+	if c.NoWords {
+		return nil
+	}
 	var hits []Hit
 	eachString(v, func(text string) { hits = append(hits, s.mentions(text)...) })
 	return hits
@@ -256,7 +262,7 @@ func (s *Set) unknownCall(c Call, in map[string]any) Result {
 			return s.shellCall(cmd, in, c)
 		}
 	}
-	hits := s.wordsOf(in)
+	hits := s.wordsOf(c, in)
 	switch t.mcp.verb(words) {
 	case verbRead:
 		hits = append(hits, Hit{Rule: "tool-read", Tier: Local, Net: true, Why: "The tool's name says that it only reads.", Text: c.Tool})

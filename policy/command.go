@@ -27,6 +27,7 @@ type reading struct {
 	nodes   []Node            // what was found, for Explain
 	trace   bool
 	noText  bool // leave out the pass over what is data
+	noWords bool // leave out mentions
 	words   int  // bytes of data that may still be looked through
 	last    string
 	tree    *worktree // nil: no file can be read
@@ -58,11 +59,16 @@ func (r *reading) line(text string) []Hit {
 	if r.noText {
 		return hits
 	}
-	for _, t := range l.Texts {
-		hits = append(hits, r.mentions(t.Body)...)
+	if !r.noWords {
+		for _, t := range l.Texts {
+			hits = append(hits, r.mentions(t.Body)...)
+		}
 	}
 	if len(l.Opaque) > 0 {
 		hits = append(hits, r.unparsed(text, l.Opaque[0], hits)...)
+	}
+	if r.noWords {
+		return hits
 	}
 	return append(hits, r.set.strays(text, l.Commands, hits)...)
 }
@@ -140,7 +146,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 			hits[i].Opaque = true
 		}
 	}
-	if top(hits) < External && !r.noText {
+	if top(hits) < External && !r.noText && !r.noWords {
 		add(r.data(prog, c)...)
 	}
 	return hits

@@ -1,16 +1,13 @@
 package policy
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // CommandOf is one line for people that says what a call is: the command of a
 // shell tool as it is, the file of one that writes, else name and input. It
 // is hostile text.
 func CommandOf(c Call) string {
-	var in map[string]any
-	if json.Unmarshal(c.Input, &in) != nil {
+	in, ok := c.input()
+	if !ok || len(c.Input) == 0 {
 		return strings.TrimSpace(c.Tool + " " + string(c.Input))
 	}
 	if !strings.HasPrefix(c.Tool, "mcp__") {

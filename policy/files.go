@@ -20,7 +20,7 @@ func isFileTool(key string) bool {
 // fileCall classifies a call that writes a file: it changes this machine only,
 // so what the text would do is a mention, and its evidence is that it was
 // written.
-func (s *Set) fileCall(in map[string]any) Result {
+func (s *Set) fileCall(c Call, in map[string]any) Result {
 	name := ""
 	for _, k := range []string{"file_path", "path", "filePath", "notebook_path", "filename", "target_file"} {
 		if v, ok := in[k].(string); ok {
@@ -33,7 +33,7 @@ func (s *Set) fileCall(in map[string]any) Result {
 		if strings.Contains(text, "disableAllHooks") && strings.Contains(name, ".claude/settings") {
 			hits = append(hits, guardHit("Write "+name))
 		}
-		if text == name {
+		if text == name || c.NoWords {
 			return
 		}
 		hits = append(hits, s.written(name, text)...)

@@ -180,7 +180,7 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 	hit.Text = c.Tool
 	hits := []Hit{hit}
 	if hit.Tier < External {
-		hits = append(hits, s.wordsOf(in)...)
+		hits = append(hits, s.wordsOf(c, in)...)
 		hits = append(hits, s.codeArguments(in, c.Cwd)...)
 	}
 	return finish(hits, Mentioned)

@@ -123,6 +123,27 @@ type Call struct {
 	// Annotations is what the tool's server says of the tool, nil when it is not
 	// known. It is hostile text: it can lower only what is unknown otherwise.
 	Annotations *Annotations
+
+	// NoWords leaves out what the call only speaks of, where nobody asks for it.
+	NoWords bool
+
+	in      map[string]any // the input, once it is decoded
+	readErr error
+}
+
+// Decoded is the call with its input decoded, for those who ask several
+// questions about one call.
+func (c Call) Decoded() Call {
+	if c.in == nil && c.readErr == nil && len(c.Input) > 0 {
+		c.readErr = json.Unmarshal(c.Input, &c.in)
+	}
+	return c
+}
+
+// input is the decoded input; not ok when it is no object.
+func (c Call) input() (in map[string]any, ok bool) {
+	c = c.Decoded()
+	return c.in, c.readErr == nil
 }
 
 // Annotations are the hints of an MCP tool definition; nil is not said.

@@ -57,6 +57,7 @@ type tool struct {
 	global   map[string]bool
 	value    map[string]bool
 	subPaths [][]wordPattern
+	known    map[string]bool // words that stand in subPaths and rules
 	rules    []*rule
 	set      *Set // for predicates that look at tables
 }
@@ -220,6 +221,7 @@ func buildTool(program string, packs []*pack) *tool {
 			}
 		}
 	}
+	t.known = t.knownWords()
 	return t
 }
 

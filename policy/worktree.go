@@ -41,6 +41,7 @@ type worktree struct {
 // readingOf begins the classification of a call.
 func (s *Set) readingOf(c Call) *reading {
 	r := s.newReading()
+	r.noWords = c.NoWords
 	if c.ReadFile != nil {
 		r.tree = &worktree{open: c.ReadFile, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
 	}

@@ -51,8 +51,7 @@ func (s *Set) commandLine(c Call) (string, bool) {
 	if !s.isShellTool(c.Tool) {
 		return "", false
 	}
-	var in map[string]any
-	if json.Unmarshal(c.Input, &in) == nil {
+	if in, ok := c.input(); ok {
 		return commandField(in)
 	}
 	var words []string
@@ -159,8 +158,8 @@ func patchText(c Call) string {
 	if !isFileTool(toolKey(c.Tool)) || json.Unmarshal(c.Input, &line) == nil {
 		return line
 	}
-	var in map[string]any
-	if json.Unmarshal(c.Input, &in) != nil {
+	in, ok := c.input()
+	if !ok {
 		return ""
 	}
 	for _, k := range []string{"input", "patch", "diff", "patchText", "patch_text"} {

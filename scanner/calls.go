@@ -109,18 +109,19 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 	if ev.Cwd != "" {
 		h.Cwd = ev.Cwd
 	}
-	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd}
+	target := targetOf(h.Tool, h.Input)
+	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, NoWords: s.o.CallsOnly && !target.script()}.Decoded()
 	h.Command = policy.CommandOf(c)
 	res := s.classify(c)
 	if s.o.Cleared != nil && res.Verdict == policy.VerdictExternal && s.o.Cleared(h.ToolUseID) {
 		res = withoutNames(res)
 	}
-	s.judge(h, res, said)
+	s.judge(h, res, said, target)
 	s.remember(c, h.Line)
 }
 
 // judge makes a hit of what was said of a call.
-func (s *scanning) judge(h Hit, res policy.Result, said []found) {
+func (s *scanning) judge(h Hit, res policy.Result, said []found, into target) {
 	p := &pendingCall{line: h.Line, hit: h}
 	s.calls.remember(h.ToolUseID, p)
 	h.Rules, h.Opaque = res.Rules(), res.Opaque
@@ -147,20 +148,22 @@ func (s *scanning) judge(h Hit, res policy.Result, said []found) {
 			s.stats.Opaque++
 		}
 	}
-	s.callWords(p, h, res, said)
+	if !s.o.CallsOnly || into.script() {
+		s.callWords(p, h, res, said, into)
+	}
 }
 
 // callWords reports what a call that is not external speaks of. In a script
 // it is written, for later; anywhere else it is words.
-func (s *scanning) callWords(p *pendingCall, h Hit, res policy.Result, said []found) {
+func (s *scanning) callWords(p *pendingCall, h Hit, res policy.Result, said []found, into target) {
 	h.Tier, h.Evidence, h.Outcome, h.Opaque = policy.External, policy.Mentioned, "", false
 	h.Rules, h.Why = nil, ""
-	for _, f := range filesOf(h.Tool, h.Input) {
+	for _, f := range into.files {
 		if f.isScript() && s.script(&h, f, res) {
 			h.Evidence = policy.Written
 		}
 	}
-	if redirects(h.Tool, h.Input) {
+	if into.redirects {
 		h.Evidence = policy.Written
 	}
 	h.addMentions(res)

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -37,13 +38,14 @@ func filesOf(tool string, input []byte) []file {
 		return nil
 	}
 	v := gjson.ParseBytes(input)
-	if files := patched(v); len(files) > 0 {
+	in := fieldsOf(v)
+	if files := patched(v, in); len(files) > 0 {
 		return files
 	}
 	f := file{name: nameOf(v)}
 	var texts []string
 	for _, k := range []string{"content", "new_string", "new_str", "newString", "newText", "new_source", "newCode", "file_text", "insert_text", "text", "code_edit", "diff", "patch", "edits.#.new_string", "edits.#.newText", "replacements.#.newString"} {
-		t := v.Get(k)
+		t := in.get(k)
 		if t.Type == gjson.String {
 			texts = append(texts, t.String())
 		}
@@ -55,13 +57,36 @@ func filesOf(tool string, input []byte) []file {
 	}
 	f.text = strings.Join(texts, "\n")
 	for _, k := range []string{"old_string", "old_str", "oldString", "edits.0.old_string", "edits.0.oldText"} {
-		f.edited = f.edited || v.Get(k).Exists()
+		f.edited = f.edited || in.get(k).Exists()
 	}
 	return []file{f}
 }
 
+// fields are those of an input, gone through once.
+type fields map[string]gjson.Result
+
+func fieldsOf(input gjson.Result) fields {
+	f := fields{}
+	input.ForEach(func(key, v gjson.Result) bool {
+		if k := key.String(); !f[k].Exists() {
+			f[k] = v
+		}
+		return true
+	})
+	return f
+}
+
+// get is the field of a path whose first part is a key.
+func (f fields) get(path string) gjson.Result {
+	key, rest, deep := strings.Cut(path, ".")
+	if deep {
+		return f[key].Get(rest)
+	}
+	return f[key]
+}
+
 // patched lists the files of a patch: the input itself, or one of its fields.
-func patched(v gjson.Result) []file {
+func patched(v gjson.Result, in fields) []file {
 	var out []file
 	add := func(text string) {
 		for _, w := range policy.PatchedFiles(text) {
@@ -73,7 +98,7 @@ func patched(v gjson.Result) []file {
 		return out
 	}
 	for _, k := range []string{"input", "patch", "diff", "patchText", "patch_text"} {
-		if t := v.Get(k); t.Type == gjson.String && len(out) == 0 {
+		if t := in[k]; t.Type == gjson.String && len(out) == 0 {
 			add(t.String())
 		}
 	}
@@ -89,6 +114,19 @@ func nameOf(input gjson.Result) string {
 	}
 	return ""
 }
+
+// target is what a call writes into.
+type target struct {
+	files     []file
+	redirects bool // a shell command writes a script
+}
+
+func targetOf(tool string, input []byte) target {
+	return target{filesOf(tool, input), redirects(tool, input)}
+}
+
+// script says whether something runs what is written.
+func (t target) script() bool { return t.redirects || slices.ContainsFunc(t.files, file.isScript) }
 
 // redirects says whether a shell command writes into a script: echo ... >>
 // deploy.sh, cat > deploy.sh <<EOF, tee deploy.sh, a patch. It only raises words

@@ -164,7 +164,7 @@ func (s *scanning) remember(c policy.Call, line int) {
 	switch {
 	case writesFiles(c.Tool):
 		in := gjson.ParseBytes(c.Input)
-		if len(patched(in)) > 0 {
+		if len(patched(in, fieldsOf(in))) > 0 {
 			s.rememberShell(c, line)
 			return
 		}
