@@ -30,7 +30,8 @@ type calls struct {
 type pendingCall struct {
 	entry      *entry // nil: it is no hit
 	line       int
-	hit        Hit // Tool, Command, Input of the call
+	hit        Hit    // Tool, Command, Input of the call
+	key        string // what its result names it by, when it has no id
 	background bool
 }
 
@@ -99,7 +100,7 @@ func (p *pendingCall) size() int { return len(p.hit.Input) + len(p.hit.Command) 
 func (s *scanning) call(ev transcript.Event, known ruleSet) {
 	said := inValue(s.words, ev.Call.Input, nil)
 	known.add(said)
-	if s.calls.repeated(ev.Call) {
+	if ev.Call.Again && s.calls.seen(ev.Call.ID) || s.calls.repeated(ev.Call) {
 		return
 	}
 	s.stats.Calls++
@@ -110,19 +111,19 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 		h.Cwd = ev.Cwd
 	}
 	target := targetOf(h.Tool, h.Input)
-	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, NoWords: s.o.CallsOnly && !target.script()}.Decoded()
+	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, Annotations: s.hints.of(ev.Call), NoWords: s.o.CallsOnly && !target.script()}.Decoded()
 	h.Command = policy.CommandOf(c)
 	res := s.classify(c)
 	if s.o.Cleared != nil && res.Verdict == policy.VerdictExternal && s.o.Cleared(h.ToolUseID) {
 		res = withoutNames(res)
 	}
-	s.judge(h, res, said, target)
+	s.judge(h, ev.Call.Key, res, said, target)
 	s.remember(c, h.Line)
 }
 
 // judge makes a hit of what was said of a call.
-func (s *scanning) judge(h Hit, res policy.Result, said []found, into target) {
-	p := &pendingCall{line: h.Line, hit: h}
+func (s *scanning) judge(h Hit, key string, res policy.Result, said []found, into target) {
+	p := &pendingCall{line: h.Line, hit: h, key: key}
 	s.calls.remember(h.ToolUseID, p)
 	h.Rules, h.Opaque = res.Rules(), res.Opaque
 	if len(res.Hits) > 0 {
@@ -232,10 +233,13 @@ func (h *Hit) addRule(rule, why string) {
 
 // await puts a hit out that waits for the result of its call.
 func (s *scanning) await(p *pendingCall, h Hit, shared bool) {
-	wait := h.ToolUseID != ""
-	p.entry = s.out.put(h, shared, wait)
-	if wait {
-		s.calls.pending[h.ToolUseID] = p
+	id := h.ToolUseID
+	if id == "" {
+		id = p.key
+	}
+	p.entry = s.out.put(h, shared, id != "")
+	if id != "" {
+		s.calls.pending[id] = p
 		s.calls.trim()
 	}
 }

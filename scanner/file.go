@@ -44,7 +44,7 @@ func filesOf(tool string, input []byte) []file {
 	}
 	f := file{name: nameOf(v)}
 	var texts []string
-	for _, k := range []string{"content", "new_string", "new_str", "newString", "newText", "new_source", "newCode", "file_text", "insert_text", "text", "code_edit", "diff", "patch", "edits.#.new_string", "edits.#.newText", "replacements.#.newString"} {
+	for _, k := range []string{"content", "new_string", "new_str", "newString", "newText", "new_source", "newCode", "fileText", "file_text", "insert_text", "text", "code_edit", "diff", "patch", "edits.#.new_string", "edits.#.newText", "replacements.#.newString"} {
 		t := in.get(k)
 		if t.Type == gjson.String {
 			texts = append(texts, t.String())

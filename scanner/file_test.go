@@ -107,7 +107,8 @@ func TestSurvey(t *testing.T) {
 		`{"a":"x\\","type":"tool_use"}`:        markCall,
 		`{"a":"tool\u005fuse"}`:                markCall,
 		`{"torn":"abc{"type":"tool_use","x":1`: markCall,
-		`{"parent_tool_use_id":"tool_used"}`:   0,
+		`{"parent_tool_use_id":"tool_used"}`:   markClient,
+		`{"cmd":"tool_used"}`:                  markForeign,
 		`{"subtype":"init","b":"tool_result"}`: markNotice | markResult,
 		``:                                     0,
 	}

@@ -32,9 +32,11 @@ func shapeOf(b []byte) shape {
 type mark uint8
 
 const (
-	markCall   mark = 1 << iota // a tool call
-	markResult                  // a result, or the end of a background task
-	markNotice                  // an init or result record, a version-control notice
+	markCall    mark = 1 << iota // a tool call
+	markResult                   // a result, or the end of a background task
+	markNotice                   // an init or result record, a version-control notice
+	markClient                   // the line is one of the client's own
+	markForeign                  // what a call may be made of in the line of another agent
 )
 
 // span is a part of a line.
@@ -62,7 +64,7 @@ func survey(line []byte) (m mark, again span) {
 			continue
 		}
 		switch n := i - piece; {
-		case n >= 4 && n <= longestMark:
+		case n >= 3 && n <= longestMark:
 			m |= markOf(line[piece:i])
 		case n >= longPiece && again.end == 0:
 			for _, l := range long {
@@ -93,12 +95,17 @@ func markOf(piece []byte) mark {
 	switch string(piece) {
 	case "tool_use", "mcp_tool_use", "server_tool_use",
 		"function_call", "custom_tool_call", "local_shell_call", "toolCall", "tool_calls",
-		"tool.execution_start", "command_execution", "mcp_tool_call":
+		"tool.execution_start", "command_execution", "mcp_tool_call", "functionCall":
 		return markCall
+	case "uuid", "parentUuid", "parent_tool_use_id":
+		return markClient
+	case "role", "command", "cmd", "commands", "args", "arguments", "rawInput", "tool_input", "action", "actions", "tool", "toolName", "tool_name",
+		"toolId", "toolCalls", "toolSpecificData", "invocation", "changes", "ask", "say", "operation", "code":
+		return markForeign
 	case "tool_result", "mcp_tool_result", "task_notification", "task_updated",
 		"function_call_output", "custom_tool_call_output", "toolResult", "tool_call_id", "tool.execution_complete":
 		return markResult
-	case "init", "vcs_state_changed", "code_change_published", "gitOperation", "permission_denials", "deferred_tool_use":
+	case "init", "vcs_state_changed", "code_change_published", "gitOperation", "permission_denials", "deferred_tool_use", "readOnlyHint":
 		return markNotice
 	}
 	if bytes.Contains(piece, []byte(`\u00`)) {

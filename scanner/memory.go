@@ -168,7 +168,7 @@ func (s *scanning) remember(c policy.Call, line int) {
 			s.rememberShell(c, line)
 			return
 		}
-		if f := (file{name: nameOf(in), text: first(in, "content", "file_text", "new_source").String()}); f.mayRun() {
+		if f := (file{name: nameOf(in), text: first(in, "content", "file_text", "fileText", "new_source").String()}); f.mayRun() {
 			s.files.apply(joinCwd(c.Cwd, f.name), in, line)
 		}
 	case mayWrite(c.Input):
@@ -234,7 +234,7 @@ func (f file) mayRun() bool {
 
 // apply keeps what the input of a file tool says.
 func (m *memory) apply(name string, in gjson.Result, line int) {
-	for _, k := range []string{"content", "file_text"} {
+	for _, k := range []string{"content", "file_text", "fileText"} {
 		if t := in.Get(k); t.Type == gjson.String {
 			m.put(name, t.String(), line, false)
 			return

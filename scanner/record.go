@@ -13,6 +13,11 @@ const refusal = "queued as #"
 // record handles the events of one record.
 func (s *scanning) record(events []transcript.Event) {
 	first := events[0]
+	if first.Kind == transcript.KindTools {
+		s.hints.learn(first.Tools)
+		events = events[1:] // the record itself follows
+		first = events[0]
+	}
 	if first.Request {
 		return
 	}

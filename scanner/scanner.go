@@ -119,6 +119,7 @@ type scanning struct {
 	vcs   vcs
 	long  longLine
 	files memory
+	hints hints
 
 	cwd      string // what the last init record said
 	lastText string // the last text of an agent that held words of interest
@@ -169,6 +170,11 @@ func (s *scanning) line(l transcript.Line) {
 		need |= markResult
 	}
 	shape := shapeOf(l.Bytes)
+	if shape == shapeJSON && marks&markClient == 0 {
+		if need |= markForeign; s.calls.waiting() {
+			shape = shapeOdd // its result may have any form
+		}
+	}
 	if len(words) == 0 && marks&need == 0 && shape != shapeOdd {
 		s.stats.Lines += l.Count
 		if shape == shapePlain {

@@ -32,6 +32,7 @@ const (
 	KindTask                  // system/task_* and background_tasks_changed
 	KindPlain                 // a line that is not JSON (plain log, torn line)
 	KindOversize              // a line over the cap: Text holds its first part only
+	KindTools                 // a list of tools with what their servers say of them
 )
 
 // Event is one thing that happened. One record may give several events.
@@ -61,14 +62,28 @@ type Event struct {
 	VCS       *VCS
 	Retry     *Retry
 	Task      *Task
+	Tools     []Tool
 }
 
 // Call is one tool call.
 type Call struct {
 	ID    string
+	Key   string `json:",omitempty"` // of a call without an id: what its result names it by
 	Name  string
 	Input json.RawMessage
+	Again bool   `json:",omitempty"` // a later record's words for the call of this id, if one was seen
+	Hints *Hints `json:",omitempty"`
 }
+
+// Tool is a tool of a list, with what its server says of it.
+type Tool struct {
+	Server, Name string // Server is "" when the list does not say whose it is
+	Hints        Hints
+}
+
+// Hints are the annotations of a tool; nil is not said. A server writes them:
+// hostile text.
+type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld *bool }
 
 // Result is one tool result.
 type Result struct {

@@ -17,28 +17,34 @@ func (d *lineDecoder) foreign(r *row, ev Event, depth int) bool {
 		if r.isMessage() {
 			return false
 		}
-		if inner := r.payload + r.message; strings.HasPrefix(inner, "{") {
+		switch inner := r.payload + r.message; {
+		case strings.HasPrefix(inner, "{"):
 			d.nested(readRow(inner), ev, depth+1)
+		default:
+			return false
 		}
+	case "event_msg": // Codex: what happened, beside what was said
+		return d.look(r.payload, ev, "", "", 1)
 	case "function_call", "custom_tool_call", "local_shell_call", "toolCall":
-		ev.Kind, ev.Call = KindCall, r.foreignCall(r.typ)
-		d.add(ev)
+		if r.input == "" {
+			return false
+		}
+		c := r.foreignCall(r.typ)
+		if code := text(r.input); c.Name == "exec" && strings.Contains(code, "tools") {
+			d.jsCalls(c.ID, code, ev)
+			break
+		}
+		d.addCall(c, ev)
 	case "function_call_output", "custom_tool_call_output", "toolResult":
+		if r.callID == "" {
+			return false
+		}
 		ev.Kind, ev.Result = KindResult, r.foreignResult()
 		d.add(ev)
 	case "tool.execution_start", "tool.execution_complete": // Copilot
-		if !strings.HasPrefix(r.data, "{") {
-			break
-		}
-		data := readRow(r.data)
-		if r.typ == "tool.execution_start" {
-			ev.Kind, ev.Call = KindCall, data.foreignCall("")
-		} else {
-			ev.Kind, ev.Result = KindResult, data.foreignResult()
-		}
-		d.add(ev)
+		return d.look(r.data, ev, r.typ, "", 1)
 	case "item.started", "item.updated", "item.completed": // codex exec --json
-		d.item(gjson.Parse(r.item), r.typ == "item.completed", ev)
+		return d.item(gjson.Parse(r.item), r.typ == "item.completed", ev)
 	default:
 		return false
 	}
@@ -76,38 +82,45 @@ func (r *row) foreignResult() *Result {
 	if inner := gjson.Parse(res.Text); strings.HasPrefix(res.Text, "{") && inner.Get("metadata.exit_code").Int() != 0 {
 		res.IsError = true
 	}
+	if strings.HasPrefix(out, "{") && (gjson.Get(out, "success").Raw == "false" || first(gjson.Parse(out), "isError", "is_error").Bool()) {
+		res.IsError = true
+	}
+	settleForeign(res)
 	return res
 }
 
 // item decodes one item of the event stream of codex exec, which has a call
 // and its result in one.
-func (d *lineDecoder) item(v gjson.Result, done bool, ev Event) {
+func (d *lineDecoder) item(v gjson.Result, done bool, ev Event) bool {
 	c := &Call{ID: v.Get("id").String()}
 	switch v.Get("type").String() {
 	case "command_execution":
-		input, err := json.Marshal(map[string]string{"command": v.Get("command").String()})
-		if err != nil {
-			return
+		c.Name, c.Input = "shell", object("command", first(v, "command").Raw)
+		if v.Get("command").Raw == "" {
+			return false
 		}
-		c.Name, c.Input = "shell", input
 	case "mcp_tool_call":
-		c.Name = "mcp__" + v.Get("server").String() + "__" + v.Get("tool").String()
+		c.Name = mcpName(v.Get("server").String(), v.Get("tool").String())
 		c.Input = arguments(v.Get("arguments").Raw)
 	case "agent_message":
 		ev.Kind, ev.Text = KindText, v.Get("text").String()
 		d.add(ev)
-		return
+		return true
 	default:
-		return
+		return d.look(v.Raw, ev, "", "", 1)
 	}
 	out := ev
 	out.Kind, out.Call = KindCall, c
 	d.add(out)
 	if !done {
-		return
+		return true
 	}
 	ev.Kind = KindResult
-	ev.Result = &Result{CallID: c.ID, Text: v.Get("aggregated_output").String(), IsError: v.Get("exit_code").Int() != 0}
+	text := v.Get("aggregated_output").String()
+	if text == "" {
+		text = outputText(first(v, "result", "error").Raw)
+	}
+	ev.Result = &Result{CallID: c.ID, Text: text, IsError: v.Get("exit_code").Int() != 0}
 	switch v.Get("status").String() {
 	case "failed":
 		ev.Result.IsError = true
@@ -115,12 +128,17 @@ func (d *lineDecoder) item(v gjson.Result, done bool, ev Event) {
 		ev.Result.NotRun, ev.Result.DeniedBy = true, "config"
 	}
 	d.add(ev)
+	return true
 }
 
 // toolCalls decodes the tool_calls of a chat message.
 func (d *lineDecoder) toolCalls(list string, ev Event) {
 	eachElement(list, func(s string) {
 		v := gjson.Parse(s)
+		if v.Get("function.name").String() == "" {
+			d.look(s, ev, "tool_calls", "", 1)
+			return
+		}
 		out := ev
 		out.Kind = KindCall
 		out.Call = &Call{

@@ -10,6 +10,9 @@ import (
 func (d *lineDecoder) message(r *row, ev Event) {
 	ev.Synthetic = r.synthetic
 	role, content := r.typ, r.content
+	if r.role != "" {
+		role = r.role
+	}
 	switch {
 	case strings.HasPrefix(r.message, "{"):
 		m := readRow(r.message)
@@ -19,6 +22,10 @@ func (d *lineDecoder) message(r *row, ev Event) {
 		}
 	case r.message != "":
 		content = r.message
+	}
+	if content == "" && strings.HasPrefix(r.message, "{") {
+		d.look(r.message, ev, "", "", 1)
+		return
 	}
 	d.blocks(r, content, ev, role)
 }
@@ -44,6 +51,9 @@ func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
 		add(content)
 	}
 	results := 0
+	if role == "user" {
+		d.xmlResults(list, ev)
+	}
 	for _, b := range list {
 		if strings.HasSuffix(b.typ, "tool_result") {
 			results++
@@ -63,9 +73,12 @@ func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
 		case "toolCall", "function_call":
 			out.Kind, out.Call = KindCall, b.foreignCall("")
 			d.add(out)
+		case "image", "document", "redacted_thinking":
 		case "tool_result", "mcp_tool_result":
 			out.Kind, out.Result = KindResult, b.result(r, results == 1)
 			d.add(out)
+		default:
+			d.look(b.raw, ev, "", "", 1)
 		}
 	}
 }
@@ -76,6 +89,10 @@ func (d *lineDecoder) prose(text string, ev Event, role string) {
 		ev.Kind = KindText
 	}
 	d.add(ev)
+	if role == "assistant" {
+		ev.Text = ""
+		d.xmlCalls(text, ev)
+	}
 }
 
 func (r *row) call() *Call {
@@ -95,6 +112,13 @@ func (r *row) result(record *row, alone bool) *Result {
 	res := &Result{CallID: r.callID, Text: contentText(r.content), IsError: r.isError}
 	if r.content == "" {
 		res.Text, res.IsError = contentText(r.output), r.isError || r.failed
+	}
+	if r.run != "" { // Amp
+		t := readThing(r.run)
+		t.ref = res.CallID
+		if got := t.result("run", true); got != nil {
+			*res = *got
+		}
 	}
 	known := applyMeta(res, gjson.Parse(record.meta))
 	if alone && !known && record.decision+record.nonExecution != "" {

@@ -82,7 +82,7 @@ func (d *lineDecoder) record(rest string, at int) int {
 		return -1
 	}
 	rows, known := readRows(s[:n])
-	if !known && (at > 0 || s[0] == '[' || strings.TrimSpace(s[n:]) != "") {
+	if !known && (at > 0 || len(rows) == 0 || strings.Trim(s[n:], " \t\r\n,") != "") {
 		d.budget -= n
 		return -1 // JSON in the middle of a text
 	}
@@ -102,15 +102,19 @@ func readRows(s string) (rows []*row, known bool) {
 		return []*row{r}, r.isRecord()
 	}
 	known = true
+	objects := true
 	eachElement(s, func(e string) {
 		if e[0] != '{' {
-			known = false
+			objects = false
 			return
 		}
 		r := readRow(e)
 		known = known && r.isRecord()
 		rows = append(rows, r)
 	})
+	if !objects {
+		return nil, false
+	}
 	return rows, known && len(rows) > 0
 }
 

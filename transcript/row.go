@@ -30,8 +30,8 @@ type row struct {
 	attachment, normalized        string
 	parentCall                    string // parentToolUseID
 
-	payload, item, output, toolCalls string // of other agents
-	failed                           bool
+	payload, item, output, toolCalls, run string // of other agents
+	failed                                bool
 }
 
 // readRow takes a record apart.
@@ -55,7 +55,7 @@ func (r *row) set(key, value string) {
 		r.server = text(value)
 	case "role":
 		r.role = text(value)
-	case "tool_use_id", "tool_id", "call_id", "toolCallId", "tool_call_id":
+	case "tool_use_id", "tool_id", "call_id", "toolCallId", "tool_call_id", "toolUseID":
 		r.callID = text(value)
 	case "agent_id", "agentId":
 		r.agent = text(value)
@@ -63,7 +63,7 @@ func (r *row) set(key, value string) {
 		r.parent = text(value)
 	case "parentToolUseID":
 		r.parentCall = text(value)
-	case "session_id", "sessionId":
+	case "session_id", "sessionId", "sessionID":
 		r.session = text(value)
 	case "cwd":
 		r.cwd = text(value)
@@ -105,6 +105,8 @@ func (r *row) setPart(key, value string) {
 		r.output = value
 	case "tool_calls":
 		r.toolCalls = value
+	case "run":
+		r.run = value
 	case "text":
 		r.text = value
 	case "thinking":
@@ -176,6 +178,7 @@ func (r *row) identify(ev Event) Event {
 // decode adds the events of one record, at least one.
 func (d *lineDecoder) decode(r *row) {
 	base := Event{Line: d.line, Part: d.part, Record: r.raw}
+	d.tools(r, r.identify(base))
 	before := len(d.events)
 	d.nested(r, base, 0)
 	if len(d.events) == before {
@@ -205,23 +208,51 @@ func (d *lineDecoder) nested(r *row, base Event, depth int) {
 	case "attachment":
 		d.attachment(r, ev)
 	case "tool_use", "server_tool_use", "mcp_tool_use", "tool_result", "mcp_tool_result":
-		d.blocks(r, r.raw, ev, "")
-	default:
-		// unknown records are looked into all the same
-		switch {
-		case d.foreign(r, ev, depth):
-		case r.role == "tool" || r.role == "toolResult":
-			ev.Kind, ev.Result = KindResult, r.foreignResult()
-			d.add(ev)
-		case r.isMessage():
-			d.blocks(r, r.content, ev, r.role)
-			d.toolCalls(r.toolCalls, ev)
-		case r.toolCalls != "":
-			d.toolCalls(r.toolCalls, ev)
-		case strings.HasPrefix(r.message, "{"):
-			d.message(r, ev)
+		if r.name+r.callID == "" { // opencode has all in a part
+			d.look(r.raw, ev, "", "", 0)
+			return
 		}
+		d.blocks(r, r.raw, ev, "")
+	case "stream_event", "tool_progress", "command_lifecycle", "summary", "queue-operation", "file-history-snapshot", "last-prompt",
+		"control_request", "control_response", "keep_alive", "compacted":
+		// what they tell of calls is told again
+	default:
+		d.unknown(r, ev, depth)
 	}
+}
+
+// unknown decodes a record that the client has not: those of other agents.
+func (d *lineDecoder) unknown(r *row, ev Event, depth int) {
+	switch {
+	case d.foreign(r, ev, depth):
+	case r.role == "tool" || r.role == "toolResult":
+		ev.Kind, ev.Result = KindResult, r.foreignResult()
+		d.add(ev)
+	case r.isMessage():
+		d.blocks(r, r.content, ev, r.role)
+		d.toolCalls(r.toolCalls, ev)
+		d.rest(r.raw, ev, depth)
+	case r.toolCalls != "" && r.toolCalls[0] == '[':
+		d.toolCalls(r.toolCalls, ev)
+	case strings.HasPrefix(r.message, "{"):
+		d.message(r, ev)
+		d.rest(r.raw, ev, depth)
+	default:
+		d.look(r.raw, ev, "", "", 0)
+	}
+}
+
+// rest looks into what a message holds beside its content.
+func (d *lineDecoder) rest(raw string, ev Event, depth int) {
+	eachField(raw, func(key, v string) {
+		switch {
+		case v[0] != '{' && v[0] != '[', key == "content", key == "tool_calls":
+		case key == "message" && v[0] == '{':
+			d.rest(v, ev, depth)
+		default:
+			d.look(v, ev, key, "", depth+1)
+		}
+	})
 }
 
 // progress decodes the record inside a progress row: what a subagent does is

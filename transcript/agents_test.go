@@ -1,0 +1,70 @@
+package transcript
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAgents holds what is read of the records of other agents. The shapes of
+// the files are those of real ones, their contents made up. LOOP_UPDATE=1
+// rewrites the golden file.
+func TestAgents(t *testing.T) {
+	files, err := filepath.Glob("testdata/agents/*")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	var got strings.Builder
+	for _, file := range files {
+		events, stats := decodeAll(t, read(t, file), Options{})
+		fmt.Fprintf(&got, "== %s\n", filepath.Base(file))
+		for _, ev := range events {
+			if s := outline(ev); s != "" {
+				fmt.Fprintf(&got, "%d %s\n", ev.Line, s)
+			}
+		}
+		if stats.Plain+stats.Broken+stats.Oversize > 0 && !strings.HasSuffix(file, ".md") && filepath.Base(file) != "cline-ui.json" {
+			t.Errorf("%s: not all was read: %+v", file, stats)
+		}
+	}
+	const golden = "testdata/agents.golden"
+	if os.Getenv("LOOP_UPDATE") == "1" {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(read(t, golden)), got.String()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// outline is what an event says of calls, results and tools.
+func outline(ev Event) string {
+	switch {
+	case ev.Call != nil:
+		s := fmt.Sprintf("call %s%s %s %s", ev.Call.ID, ev.Call.Key, ev.Call.Name, ev.Call.Input)
+		if ev.Call.Again {
+			s += " again"
+		}
+		return s
+	case ev.Result != nil:
+		s := "result " + ev.Result.CallID
+		for i, set := range []bool{ev.Result.IsError, ev.Result.NotRun, ev.Result.Interrupted} {
+			if set {
+				s += []string{" error", " notrun", " interrupted"}[i]
+			}
+		}
+		return s + fmt.Sprintf(" %q", ev.Result.Text)
+	case len(ev.Tools) > 0:
+		s := "tools"
+		for _, tool := range ev.Tools {
+			s += " " + tool.Server + "/" + tool.Name
+		}
+		return s
+	}
+	return ""
+}
