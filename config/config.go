@@ -35,6 +35,7 @@ type Config struct {
 	Prompt      Prompt       //
 	MCPConfig   string       // MCP servers file for the client; "" = none
 	AutoMemory  bool         // leave the client's own memory on
+	Receipts    Receipts     //
 	KeepEnv     []string     // credentials in the environment that the agent gets all the same: patterns of names
 
 	Path    string            // the loop.toml that was read; "" = none
@@ -51,6 +52,14 @@ type Budget struct {
 	Stories int           // at most this many stories a run; 0 = all
 }
 
+// Receipts says whether tool results get receipts.
+type Receipts struct {
+	Enabled bool
+	Format  string // v2 or zc-v1
+	Show    bool   // show them with the story's final text in the report
+	Cite    bool   // ask the agent to cite them
+}
+
 // Prompt changes what an attempt is told.
 type Prompt struct {
 	Append   string // added to the constraint rules
@@ -65,6 +74,9 @@ func Default() Config {
 		Claude:  "claude",
 		Budget:  Budget{Attempt: 2 * time.Hour, Silence: 20 * time.Minute, Gate: 10 * time.Minute},
 		Prompt:  Prompt{ClaudeMD: true},
+		// The name of the format is that of receipt.V2, which this package
+		// does not import.
+		Receipts: Receipts{Enabled: true, Format: "v2", Cite: true},
 		Sources: map[string]string{},
 	}
 }

@@ -62,6 +62,12 @@ type file struct {
 	Memory struct {
 		Auto *bool `toml:"auto"`
 	} `toml:"memory"`
+	Receipts struct {
+		Enabled *bool   `toml:"enabled"`
+		Format  *string `toml:"format"`
+		Show    *bool   `toml:"show_in_response"`
+		Cite    *bool   `toml:"cite"`
+	} `toml:"receipts"`
 	Environment struct {
 		Keep []string `toml:"keep"`
 	} `toml:"environment"`
@@ -110,6 +116,9 @@ func (c *Config) read(path string, repository bool) error {
 		// agent can edit must not name it.
 		if f.Claude != nil {
 			return fmt.Errorf("%s: claude = %q: the program to start stands in your own config.toml or in --claude, not in the repository", path, *f.Claude)
+		}
+		if on := f.Receipts.Enabled; on != nil && !*on && c.Receipts.Enabled {
+			return fmt.Errorf("%s: receipts.enabled = false: what watches over the agent is switched off in your own config.toml, not in the repository", path)
 		}
 		if len(f.Environment.Keep) > 0 {
 			return fmt.Errorf("%s: environment.keep: which credentials an agent gets stands in your own config.toml, not in the repository", path)
@@ -169,6 +178,10 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	set(c, "prompt.claude_md", path, &c.Prompt.ClaudeMD, f.Prompt.ClaudeMD)
 	set(c, "mcp.config", path, &c.MCPConfig, f.MCP.Config)
 	set(c, "memory.auto", path, &c.AutoMemory, f.Memory.Auto)
+	set(c, "receipts.enabled", path, &c.Receipts.Enabled, f.Receipts.Enabled)
+	set(c, "receipts.format", path, &c.Receipts.Format, f.Receipts.Format)
+	set(c, "receipts.show_in_response", path, &c.Receipts.Show, f.Receipts.Show)
+	set(c, "receipts.cite", path, &c.Receipts.Cite, f.Receipts.Cite)
 	if f.Gates != nil {
 		c.Gates, c.Sources["gates"] = f.Gates, path
 	}
@@ -205,6 +218,9 @@ func setDuration(c *Config, key, path string, dst *time.Duration, src *duration)
 
 // check refuses what would surprise at night rather than at the start.
 func (c *Config) check(path string) error {
+	if f := c.Receipts.Format; f != "v2" && f != "zc-v1" {
+		return fmt.Errorf("%s: receipts.format = %q: it is \"v2\" or \"zc-v1\"", path, f)
+	}
 	for _, p := range c.KeepEnv {
 		if _, err := pathpkg.Match(p, ""); p == "" || err != nil {
 			return fmt.Errorf("%s: environment.keep: %q is no name and no pattern like \"MY_*\"", path, p)

@@ -36,6 +36,7 @@ type Guard struct {
 	ReadFile   func(cwd, name string) (string, bool)             // the text of a file that a call made in cwd would run; may be nil
 	Now        func() time.Time                                  //
 	Decided    func(r Request, res policy.Result, deferred bool) // told of each decision; may be nil
+	Seal       *Seal                                             // receipts; nil = none
 	OnStart    func()                                            // called at the handshake, once; may be nil
 
 	mu       sync.Mutex
@@ -87,6 +88,11 @@ func (g *Guard) Handle(ctx context.Context, r Request) Reply {
 		return NoObjection()
 	case EventPreToolUse:
 		return g.decide(ctx, r)
+	case EventPostToolUse, EventPostToolUseFailure:
+		if g.Seal == nil {
+			return NoObjection()
+		}
+		return g.Seal.Report(ctx, r)
 	default:
 		return NoObjection()
 	}
@@ -120,6 +126,9 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	}
 	if g.Decided != nil {
 		g.Decided(r, res, refused)
+	}
+	if g.Seal != nil {
+		g.Seal.Asked(ctx, r, refused, refused && reply.Exit == 0)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

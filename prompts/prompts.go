@@ -29,6 +29,7 @@ type RulesOptions struct {
 	Level   policy.Level
 	Replace string // text that stands in place of the embedded rules; "" = the embedded ones
 	Append  string // text added after them
+	Cite    bool   // ask for receipts beside what is reported
 }
 
 // Rules is the constraint text: it goes to the main agent, to its subagents
@@ -41,6 +42,9 @@ func Rules(o RulesOptions) string {
 	if o.Replace == "" && o.Level == policy.Lockdown {
 		text = strings.TrimRight(text, "\n") + "\n\n" + lockdown
 	}
+	if o.Replace == "" && o.Cite {
+		text = strings.TrimRight(text, "\n") + "\n\n" + cite
+	}
 	if strings.TrimSpace(o.Append) != "" {
 		text = strings.TrimRight(text, "\n") + "\n\n" + o.Append
 	}
@@ -49,6 +53,11 @@ func Rules(o RulesOptions) string {
 
 const lockdown = `This run is in lockdown: commits, branch changes, database writes and reads from the network
 are refused and queued too. Leave your changes in the work tree.
+`
+
+const cite = `Results of tools carry a receipt, [receipt: zc-receipt-...]. Where your final report says what a command or a
+test gave, put the receipt of that result beside it, unchanged. Never make one up, and keep them out of
+files, commit messages and commands.
 `
 
 // Attempt is what the text of one attempt is made from.

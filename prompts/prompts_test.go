@@ -30,11 +30,14 @@ func TestRulesAppendReplaceAndLockdown(t *testing.T) {
 	if got := Rules(RulesOptions{Level: policy.Lockdown}); !strings.Contains(got, "commits, branch changes") {
 		t.Error("lockdown is not explained")
 	}
+	if got := Rules(RulesOptions{Cite: true}); !strings.Contains(got, "put the receipt of that result beside it") {
+		t.Error("nobody is asked for receipts")
+	}
 	got := Rules(RulesOptions{Append: "Speak Dutch."})
 	if !strings.HasPrefix(got, "# Rules of this run") || !strings.HasSuffix(got, "\n\nSpeak Dutch.\n") {
 		t.Errorf("append: %q", got)
 	}
-	if got := Rules(RulesOptions{Replace: "Only mine.\n", Append: "And this."}); got != "Only mine.\n\nAnd this.\n" {
+	if got := Rules(RulesOptions{Replace: "Only mine.\n", Append: "And this.", Cite: true}); got != "Only mine.\n\nAnd this.\n" {
 		t.Errorf("replace: %q", got)
 	}
 }

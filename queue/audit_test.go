@@ -12,7 +12,9 @@ import (
 func TestAuditTrail(t *testing.T) {
 	s := newStore(t)
 	next := func(text string) func(uint64, []byte) ([]byte, error) {
-		return func(n uint64, last []byte) ([]byte, error) { return fmt.Appendf(nil, "%d %s after %q", n, text, last), nil }
+		return func(n uint64, last []byte) ([]byte, error) {
+			return fmt.Appendf(nil, "%d %s after %q", n, text, last), nil
+		}
 	}
 	if got, err := s.Audit(t.Context(), "s"); err != nil || got.Records != nil || got.Checkpoints != nil {
 		t.Fatalf("before anything: %+v, %v", got, err)

@@ -161,8 +161,9 @@ type Session struct {
 	StopKind   Outcome   `json:"stop_kind,omitempty"`
 	ResetsAt   time.Time `json:"resets_at,omitzero"` // when a limit resets
 	ConfigHash string    `json:"config_hash,omitempty"`
-	StoryOrder []string  `json:"story_order"`    // ids, as planned
-	Scan       bool      `json:"scan,omitempty"` // not a run: hits that `loop scan --queue` put here
+	AuditKey   string    `json:"audit_key,omitempty"` // public half of the key that signs the audit trail; "" = none is kept
+	StoryOrder []string  `json:"story_order"`         // ids, as planned
+	Scan       bool      `json:"scan,omitempty"`      // not a run: hits that `loop scan --queue` put here
 }
 
 // Attempt is one `claude --print` process working on one story.
@@ -196,9 +197,18 @@ type Attempt struct {
 	DoneBefore []string       `json:"done_before,omitempty"` // ids of the stories that were done at its start
 	HeadAfter  string         `json:"head_after,omitempty"`
 	Scanned    bool           `json:"scanned"`
-	Verified   bool           `json:"verified,omitempty"`  // loop's verdict was that the story passed
-	ScanNote   string         `json:"scan_note,omitempty"` // what the scan could not read
-	Recovered  bool           `json:"recovered,omitempty"` // ended by a later run, because loop died
+	Verified   bool           `json:"verified,omitempty"`   // loop's verdict was that the story passed
+	ScanNote   string         `json:"scan_note,omitempty"`  // what the scan could not read
+	Recovered  bool           `json:"recovered,omitempty"`  // ended by a later run, because loop died
+	Receipts   *Receipts      `json:"receipts,omitempty"`   // nil = receipts were off
+	AuditRoot  string         `json:"audit_root,omitempty"` // of the audit trail at the end of the attempt
+}
+
+// Receipts is how many of an attempt's results have a receipt.
+type Receipts struct {
+	Results   int      `json:"results"`           // calls that ran and did not fail
+	Receipted int      `json:"receipted"`         //
+	Missing   []string `json:"missing,omitempty"` // the calls without one: hostile text
 }
 
 // Gate is one run of a gate.
@@ -224,7 +234,7 @@ type Finding struct {
 	Session string    `json:"session"`
 	Story   string    `json:"story,omitempty"`
 	Attempt string    `json:"attempt,omitempty"`
-	Kind    string    `json:"kind"` // claim, unguarded, tampered, recovered, scan-gap, leftover, escaped, allowed
+	Kind    string    `json:"kind"` // claim, unguarded, tampered, recovered, scan-gap, leftover, escaped, allowed, receipt
 	Text    string    `json:"text"` // for a person; may quote hostile text
 	When    time.Time `json:"when"`
 }

@@ -46,9 +46,18 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 	}
 	guard := r.guard(keep, &a)
 	was.cleared = guard.Cleared
+	seal, release, err := r.seal(keep, &a)
+	if err != nil {
+		return a, time.Time{}, r.broken(keep, &a, err)
+	}
+	defer release()
+	guard.Seal = seal
 	end, err := r.supervise(ctx, keep, s, &a, guard)
 	if err != nil {
 		return a, time.Time{}, r.broken(keep, &a, err)
+	}
+	if err := r.account(keep, seal, &a); err != nil {
+		return a, time.Time{}, err
 	}
 	for _, c := range guard.AllowedCalls() {
 		if err := addFinding(keep, o, &a, "allowed", fmt.Sprintf("your rule %q let run: %s", c.Rule, c.Command)); err != nil {

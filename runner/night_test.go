@@ -88,7 +88,7 @@ func newNight(t *testing.T, script sim.Script, titles ...string) *night {
 		Env:      []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GORACE=atexit_sleep_ms=0", "HOME=" + root},
 		GateTime: time.Minute, Wall: time.Minute, Silence: time.Minute, TermGrace: 2 * time.Second, ResultGrace: time.Minute,
 		RulesText: prompts.Rules(prompts.RulesOptions{}), ClaudeMD: true, Gates: []string{"true"},
-		Set: set, Store: store, Progress: n, Now: time.Now,
+		Set: set, Store: store, Progress: n, Now: time.Now, Receipts: Receipts{Enabled: true},
 	}
 	return n
 }

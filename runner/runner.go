@@ -21,6 +21,7 @@ import (
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/prompts"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
 	"github.com/seed-b23e517c/loop/stories"
 )
 
@@ -77,6 +78,8 @@ type Options struct {
 	ConfigHash string
 	Watched    []string // files that the run was told by: a change to one is reported
 
+	Receipts Receipts
+
 	Set      *policy.Set
 	Store    *queue.Store
 	Progress Progress
@@ -92,6 +95,8 @@ type run struct {
 	cost    float64
 	failed  map[string]bool // stories that did not pass in this session
 	mcp     string          // copy of the MCP configuration taken at the start
+	ledger  *ledger         // nil = no receipts
+	book    *receipt.Book   // receipts of the attempt under way
 }
 
 // BusyError says that another run works in this repository.
@@ -134,6 +139,9 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if err != nil {
 		return queue.Session{}, err
 	}
+	if r.ledger != nil {
+		defer r.ledger.signer.Close()
+	}
 	if err = r.tellRecovered(ctx, ended); err == nil {
 		err = r.work(ctx, plan)
 	}
@@ -174,6 +182,12 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
 	}
 	if err := r.copyMCP(); err != nil {
 		return nil, nil, err
+	}
+	if o.Receipts.Enabled {
+		if r.ledger, err = newLedger(o, r.session.ID); err != nil {
+			return nil, nil, err
+		}
+		r.session.AuditKey = r.ledger.signer.PublicKey()
 	}
 	return r, plan, o.Store.PutSession(ctx, r.session)
 }

@@ -58,6 +58,9 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 			return err
 		}
 	}
+	if err := r.closeStory(keep, a); err != nil {
+		return err
+	}
 	a.Ended = r.o.Now().UTC()
 	err := r.o.Store.PutStory(keep, queue.StoryState{
 		File: r.o.Stories, Story: a.Story, Hash: a.StoryHash, Outcome: a.Outcome, Session: a.Session, When: a.Ended,

@@ -2,12 +2,14 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
@@ -44,6 +46,7 @@ type watch struct {
 	o       *Options
 	child   child
 	guard   guardian
+	seal    *firewall.Seal // nil = no receipts
 	a       *queue.Attempt
 	cost    float64   // of the attempts before
 	keep    io.Writer // the transcript
@@ -159,6 +162,9 @@ func (w *watch) see(ev transcript.Event) {
 		w.a.Calls++
 		w.names[ev.Call.ID] = ev.Call.Name
 		w.doing = policy.CommandOf(policy.Call{Tool: ev.Call.Name, Input: ev.Call.Input})
+		if w.seal != nil {
+			w.seal.Shown(ev.Call.ID, ev.Call.Name, w.doing, ev.Call.Input)
+		}
 		if !w.guard.Started() {
 			w.stop(stopUnguarded, fmt.Sprintf("the client called %q before its hooks had reported: the firewall was not live", ev.Call.Name))
 		}
@@ -184,7 +190,13 @@ func (w *watch) result(res *transcript.Result) {
 	name := w.names[res.CallID]
 	delete(w.names, res.CallID)
 	w.doing = ""
-	if res.NotRun || slices.Contains(serverTools, name) || w.guard.Asked(res.CallID) {
+	if res.NotRun || slices.Contains(serverTools, name) {
+		return
+	}
+	if w.guard.Asked(res.CallID) {
+		if w.seal != nil {
+			w.seal.Result(res.CallID, json.RawMessage(res.Structured), res.Text, res.IsError)
+		}
 		return
 	}
 	w.stop(stopUnguarded, fmt.Sprintf("%q ran as call %q without asking: the firewall was not live", name, res.CallID))

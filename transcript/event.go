@@ -96,6 +96,7 @@ type Result struct {
 	Interrupted bool     // stopped by a person or a signal: it may have run in part
 	Background  bool     // it goes on in the background; this is only its start
 	Detailed    bool     // the client added its own structured result
+	Structured  string   // the client's own form of the result, raw JSON; "" = none, or of several at once
 	VCS         []string // VCSPush, VCSPublished: what the client saw this call do
 }
 

@@ -128,6 +128,9 @@ func (r *row) result(record *row, alone bool) *Result {
 	if !known && res.IsError {
 		guess(res)
 	}
+	if alone {
+		res.Structured = record.detail
+	}
 	if strings.HasPrefix(record.detail, "{") {
 		res.Detailed = alone
 		eachField(record.detail, res.setDetail)

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-b23e517c/loop/prompts"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/replay"
+	"github.com/seed-b23e517c/loop/receipt"
 	"github.com/seed-b23e517c/loop/runner"
 	"github.com/seed-b23e517c/loop/stories"
 )
@@ -155,7 +156,8 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
-		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Set: set, Log: a.log(), Kill: a.kill, Now: a.now,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Set: set,
+		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
 }
 
@@ -182,7 +184,7 @@ func storyFile(root string, c config.Config) (string, error) {
 }
 
 func rulesText(c config.Config) (string, error) {
-	o := prompts.RulesOptions{Level: c.Level, Append: c.Prompt.Append}
+	o := prompts.RulesOptions{Level: c.Level, Append: c.Prompt.Append, Cite: c.Receipts.Enabled && c.Receipts.Cite}
 	if c.Prompt.Replace != "" {
 		data, err := os.ReadFile(c.Prompt.Replace)
 		if err != nil {

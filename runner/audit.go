@@ -1,0 +1,139 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
+)
+
+// Receipts says whether tool results get receipts, and how.
+type Receipts struct {
+	Enabled bool
+	Format  receipt.Format // "" = receipt.V2
+}
+
+// sealWait is how long a reported result waits for the stream to show its
+// call. Only an invented one has to wait at all.
+const sealWait = 5 * time.Second
+
+// ledger is the audit trail of one session: it adds records, and signs a state
+// of them at the end of each story with a key that nobody has after the
+// session.
+type ledger struct {
+	store   *queue.Store
+	session string
+	signer  *receipt.Signer
+	now     func() time.Time
+}
+
+// AuditOrigin is the name under which a session's trail is signed.
+func AuditOrigin(session string) string { return "loop.local/" + session }
+
+func newLedger(o *Options, session string) (*ledger, error) {
+	signer, err := receipt.NewSigner(AuditOrigin(session), nil)
+	if err != nil {
+		return nil, err
+	}
+	return &ledger{store: o.Store, session: session, signer: signer, now: o.Now}, nil
+}
+
+// add appends one record.
+func (l *ledger) add(ctx context.Context, r receipt.Record) error {
+	return l.store.AppendAudit(ctx, l.session, r.Receipt.String(), r.Next)
+}
+
+// sign keeps a signed state of the trail and returns its root.
+func (l *ledger) sign(ctx context.Context) (root string, err error) {
+	err = l.store.AddCheckpoint(ctx, l.session, func(records [][]byte) ([]byte, error) {
+		log, err := receipt.Resume(records)
+		if err != nil {
+			return nil, err
+		}
+		tree, err := log.Tree()
+		if err != nil {
+			return nil, err
+		}
+		root = tree.Root.String()
+		return l.signer.Sign(tree)
+	})
+	return root, err
+}
+
+// scope names an attempt in receipts and records.
+func scope(a *queue.Attempt) string {
+	return path.Join(a.Session, fmt.Sprintf("%s-%d", a.Story, a.Number))
+}
+
+// seal begins the receipts of an attempt; release ends them: the key is gone
+// then.
+func (r *run) seal(ctx context.Context, a *queue.Attempt) (s *firewall.Seal, release func(), err error) {
+	if r.ledger == nil {
+		return nil, func() {}, nil
+	}
+	key, err := receipt.NewKey(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	format := r.o.Receipts.Format
+	if format == "" {
+		format = receipt.V2
+	}
+	r.book = receipt.NewBook(key, format)
+	if err := r.ledger.add(ctx, receipt.Record{Event: receipt.StoryOpen, Scope: scope(a), TS: r.o.Now().Unix()}); err != nil {
+		return nil, nil, err
+	}
+	return &firewall.Seal{
+		Book: r.book, Scope: scope(a), Keep: r.ledger.add, Now: r.o.Now, Wait: sealWait,
+		Minted: func(tool, id, token string) {
+			r.o.Log.Debug("tool receipt generated", "tool", tool, "call", id, "receipt", token)
+		},
+	}, key.Close, nil
+}
+
+// account writes what the seal knows into the attempt, and its faults as
+// findings.
+func (r *run) account(ctx context.Context, s *firewall.Seal, a *queue.Attempt) error {
+	if s == nil {
+		return nil
+	}
+	coverage, faults := s.Account()
+	a.Receipts = &queue.Receipts{Results: coverage.Results, Receipted: coverage.Receipted, Missing: coverage.Missing}
+	for _, text := range faults {
+		if err := addFinding(ctx, r.o, a, "receipt", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeStory ends an attempt in the trail: what the agent said last, what was
+// found, the end, and a signed state of it all.
+func (r *run) closeStory(ctx context.Context, a *queue.Attempt) error {
+	if r.ledger == nil {
+		return nil
+	}
+	findings, err := r.o.Store.Findings(ctx, a.Session)
+	if err != nil {
+		return err
+	}
+	now := r.o.Now().Unix()
+	records := []receipt.Record{{Event: receipt.FinalText, Scope: scope(a), TS: now, ResultSHA256: receipt.SumHex([]byte(a.FinalText))}}
+	for _, f := range findings {
+		if f.Attempt == a.ID {
+			records = append(records, receipt.Record{Event: receipt.Finding, Scope: scope(a), TS: now, ResultSHA256: receipt.SumHex([]byte(f.Text))})
+		}
+	}
+	records = append(records, receipt.Record{Event: receipt.StoryClose, Scope: scope(a), TS: now})
+	for _, rec := range records {
+		if err := r.ledger.add(ctx, rec); err != nil {
+			return err
+		}
+	}
+	a.AuditRoot, err = r.ledger.sign(ctx)
+	return err
+}
