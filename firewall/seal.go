@@ -44,9 +44,9 @@ type Coverage struct {
 type sealed struct {
 	shown    chan struct{} // closed when the stream has shown the call
 	tool     string
-	line     string // for people
-	input    sum    // as the stream showed it
-	asked    sum    // as the firewall was asked about it; zero = it was not
+	line     string          // for people
+	input    json.RawMessage // as the stream showed it, until the report has come
+	asked    sum             // as the firewall was asked about it; zero = it was not
 	reported bool
 	token    receipt.Token
 	results  [2]sum // as reported, and with the receipt in it
@@ -80,7 +80,6 @@ func (s *Seal) call(id string) *sealed {
 // Shown takes note of a call that the stream shows. line is the call for
 // people.
 func (s *Seal) Shown(id, tool, line string, input json.RawMessage) {
-	in, err := canonicalSum(input)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(id)
@@ -89,12 +88,7 @@ func (s *Seal) Shown(id, tool, line string, input json.RawMessage) {
 		return // the client repeats records
 	default:
 	}
-	c.tool, c.line = tool, line
-	if err != nil {
-		s.fault("the input of %q is not JSON that can be signed: %v", line, err)
-	} else {
-		c.input = in
-	}
+	c.tool, c.line, c.input = tool, line, input
 	close(c.shown)
 }
 
@@ -182,7 +176,7 @@ func (s *Seal) genuine(ctx context.Context, r Request) (sum, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case c.tool != r.Tool || c.input != in:
+	case !c.reported && (c.tool != r.Tool || !sameInput(c.input, r.Input)):
 		s.fault("the result that was reported for %q is of another call: %q", c.line, r.Tool)
 	case c.asked != (sum{}) && c.asked != in:
 		s.fault("%q ran with another input than the firewall was asked about", c.line)
@@ -190,7 +184,7 @@ func (s *Seal) genuine(ctx context.Context, r Request) (sum, bool) {
 		s.Book.Revoke(s.Scope, r.ToolUseID, "a second result was reported for the call")
 		s.fault("a second result was reported for %q: its receipt was withdrawn", c.line)
 	default:
-		c.reported = true
+		c.reported, c.input = true, nil
 		return in, true
 	}
 	return in, false
@@ -203,6 +197,7 @@ func (s *Seal) Result(id string, structured json.RawMessage, text string, failed
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(id)
+	c.input = nil
 	if failed {
 		return
 	}
