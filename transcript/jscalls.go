@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // jsTool is how a program that Codex runs calls a tool.
-var jsTool = regexp.MustCompile(`\btools(?:\.([A-Za-z_$][\w$]*)|\[\s*["'` + "`" + `]([\w.$-]+)["'` + "`" + `]\s*\])\s*\(\s*`)
+var jsTool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\btools(?:\.([A-Za-z_$][\w$]*)|\[\s*["'` + "`" + `]([\w.$-]+)["'` + "`" + `]\s*\])\s*\(\s*`) })
 
 // jsCommand finds the command among the arguments of such a call.
-var jsCommand = regexp.MustCompile(`["']?\b(?:cmd|command)\b["']?\s*:\s*`)
+var jsCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["']?\b(?:cmd|command)\b["']?\s*:\s*`) })
 
 // maxJSCalls is how many calls of one program are listed.
 const maxJSCalls = 256
@@ -20,7 +21,7 @@ const maxJSCalls = 256
 // spelled out, and the program itself. The first has the id of the program,
 // whose result is theirs.
 func (d *lineDecoder) jsCalls(id, code string, ev Event) {
-	at := jsTool.FindAllStringSubmatchIndex(code, maxJSCalls)
+	at := jsTool().FindAllStringSubmatchIndex(code, maxJSCalls)
 	n := 0
 	for i, m := range at {
 		end := len(code)
@@ -53,7 +54,7 @@ func jsCall(name, args string) *Call {
 		c.Input, _ = json.Marshal(value)
 		return c
 	}
-	if m := jsCommand.FindStringIndex(args); m != nil && strings.HasPrefix(args, "{") {
+	if m := jsCommand().FindStringIndex(args); m != nil && strings.HasPrefix(args, "{") {
 		if value, ok := jsString(args[m[1]:]); ok {
 			c.Input, _ = json.Marshal(map[string]string{"command": value})
 			return c
