@@ -9,7 +9,9 @@ import (
 )
 
 // jsTool is how a program that Codex runs calls a tool.
-var jsTool = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\btools(?:\.([A-Za-z_$][\w$]*)|\[\s*["'` + "`" + `]([\w.$-]+)["'` + "`" + `]\s*\])\s*\(\s*`) })
+var jsTool = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\btools(?:\.([A-Za-z_$][\w$]*)|\[\s*["'` + "`" + `]([\w.$-]+)["'` + "`" + `]\s*\])\s*\(\s*`)
+})
 
 // jsCommand finds the command among the arguments of such a call.
 var jsCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["']?\b(?:cmd|command)\b["']?\s*:\s*`) })
