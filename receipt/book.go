@@ -68,7 +68,6 @@ func (b *Book) Issue(c Call) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("issue a receipt for %q: arguments: %w", c.ToolUseID, err)
 	}
-	c.Args = args
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	id := callID{c.Scope, c.ToolUseID}

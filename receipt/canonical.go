@@ -16,15 +16,21 @@ var errNoJSON = errors.New("no JSON value")
 // Canonical gives a JSON value its one text: no spaces; keys sorted by their
 // UTF-8 bytes at every depth, of keys that occur twice the last; strings raw
 // but for quote, backslash and control characters; integers of 64 bits exact,
-// every other number as the float64 that serde_json makes of it, in the form
-// that serde_json prints.
+// every other number as the nearest float64, in the form that serde_json
+// prints. The canonical text of a canonical text is the same.
 //
 // Refused are invalid UTF-8, numbers beyond a float64, more than 127 levels
 // and anything after the value. Half of a surrogate pair cannot be written in
 // UTF-8; it stays the escape it was, in lower case ("\ud83d"). The client
 // writes such halves where it cut a long output; ZeroClaw refuses them.
-func Canonical(raw json.RawMessage) ([]byte, error) {
-	p := parser{in: raw, out: make([]byte, 0, len(raw))}
+func Canonical(raw json.RawMessage) ([]byte, error) { return canonical(raw, nearestFloat) }
+
+// canonicalZC is what ZeroClaw signs. It differs from Canonical in numbers of
+// many digits, which serde_json does not always read as the nearest float64.
+func canonicalZC(raw json.RawMessage) ([]byte, error) { return canonical(raw, serdeFloat) }
+
+func canonical(raw json.RawMessage, readFloat func(string) (float64, error)) ([]byte, error) {
+	p := parser{in: raw, out: make([]byte, 0, len(raw)), readFloat: readFloat}
 	p.space()
 	if p.pos == len(p.in) {
 		return nil, errNoJSON
@@ -43,6 +49,8 @@ type parser struct {
 	in  []byte
 	pos int
 	out []byte
+
+	readFloat func(string) (float64, error)
 }
 
 func (p *parser) fail(what string) error {

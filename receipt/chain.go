@@ -55,9 +55,9 @@ func Unclosed(records [][]byte) []string {
 			continue
 		}
 		switch r.Event {
-		case StoryOpen:
+		case EventStoryOpen:
 			open = append(without(open, r.Scope), r.Scope)
-		case StoryClose:
+		case EventStoryClose:
 			open = without(open, r.Scope)
 		}
 	}

@@ -58,7 +58,7 @@ type Signer struct {
 	verifier note.Verifier
 
 	mu      sync.Mutex
-	private ed25519.PrivateKey
+	private hidden[ed25519.PrivateKey]
 }
 
 // NewSigner makes a key from random, or from the system's source when random
@@ -81,7 +81,7 @@ func NewSigner(origin string, random io.Reader) (*Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a checkpoint key for %q: a name without spaces and plus is needed: %w", origin, err)
 	}
-	return &Signer{origin: origin, public: public, verifier: verifier, private: private}, nil
+	return &Signer{origin: origin, public: public, verifier: verifier, private: hide(&private)}, nil
 }
 
 // PublicKey is what OpenCheckpoint needs: one line, name+hash+key, to be kept
@@ -92,8 +92,8 @@ func (s *Signer) PublicKey() string { return s.public }
 func (s *Signer) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.private)
-	s.private = nil
+	clear(*s.private())
+	*s.private() = nil
 }
 
 // Sign gives the signed checkpoint of a state: the three lines, an empty one
@@ -115,10 +115,11 @@ func (n noteSigner) KeyHash() uint32 { return n.s.verifier.KeyHash() }
 func (n noteSigner) Sign(msg []byte) ([]byte, error) {
 	n.s.mu.Lock()
 	defer n.s.mu.Unlock()
-	if n.s.private == nil {
+	private := *n.s.private()
+	if private == nil {
 		return nil, ErrClosed
 	}
-	return ed25519.Sign(n.s.private, msg), nil
+	return ed25519.Sign(private, msg), nil
 }
 
 // OpenCheckpoint verifies a signed checkpoint under a public key and reads it.

@@ -66,10 +66,9 @@ func hasPrefixFold(s string) bool {
 // candidate reads what stands at a prefix.
 func candidate(text string, at int) (Candidate, bool) {
 	end := at + len(prefix)
-	for end < len(text) && isLooseByte(text[end]) {
-		end++
+	for end < len(text) && isLooseByte(text[end]) && !hasPrefixFold(text[end:]) {
+		end++ // the next may be joined to this one by a slash, or by nothing
 	}
-	end = beforeNext(text, at, end)
 	if t, n, ok := leading(text[at:end]); ok {
 		return Candidate{Start: at, End: at + n, Text: text[at : at+n], Token: t, Strict: true}, true
 	}
@@ -81,16 +80,6 @@ func candidate(text string, at int) (Candidate, bool) {
 // belong there: padding, the other base64 alphabet, a sign.
 func isLooseByte(b byte) bool {
 	return isDigestByte(b) || b == '+' || b == '/' || b == '='
-}
-
-// beforeNext ends a candidate where the next begins: they may be joined by
-// nothing but a slash or a hyphen.
-func beforeNext(text string, at, end int) int {
-	rest := hop{text: text[at+1 : end]}
-	if i := rest.from(0); i >= 0 {
-		return at + 1 + i
-	}
-	return end
 }
 
 // leading finds a token that is followed by nothing or by marks that close or

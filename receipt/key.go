@@ -26,7 +26,7 @@ var ErrClosed = errors.New("the key is closed")
 // zero Key is closed.
 type Key struct {
 	redacted
-	s *secret
+	s hidden[secret]
 }
 
 type secret struct {
@@ -50,7 +50,7 @@ func NewKey(random io.Reader) (Key, error) {
 		clear(v1)
 		return Key{}, fmt.Errorf("derive the receipt key: %w", err)
 	}
-	return Key{s: &secret{v1: v1, v2: v2}}, nil
+	return Key{s: hide(&secret{v1: v1, v2: v2})}, nil
 }
 
 // Close zeroes the key. Copies that the runtime or crypto/hmac made of it are
@@ -59,11 +59,12 @@ func (k Key) Close() {
 	if k.s == nil {
 		return
 	}
-	k.s.mu.Lock()
-	defer k.s.mu.Unlock()
-	clear(k.s.v1)
-	clear(k.s.v2)
-	k.s.v1, k.s.v2 = nil, nil
+	s := k.s()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.v1)
+	clear(s.v2)
+	s.v1, s.v2 = nil, nil
 }
 
 // Mint makes the receipt of a call. It refuses what the format cannot sign
@@ -95,11 +96,12 @@ func (k Key) sum(f Format, in input) (sum [sha256.Size]byte, err error) {
 	if k.s == nil {
 		return sum, ErrClosed
 	}
-	k.s.mu.RLock()
-	defer k.s.mu.RUnlock()
-	key := k.s.v2
+	s := k.s()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	key := s.v2
 	if f == ZCv1 {
-		key = k.s.v1
+		key = s.v1
 	}
 	if key == nil {
 		return sum, ErrClosed

@@ -18,18 +18,18 @@ const (
 type input [][]byte
 
 func (f Format) input(c Call) (input, error) {
-	args, err := Canonical(c.Args)
+	if _, err := ParseFormat(string(f)); err != nil {
+		return nil, err
+	}
+	read, write := Canonical, inputV2
+	if f == ZCv1 {
+		read, write = canonicalZC, inputV1
+	}
+	args, err := read(c.Args)
 	if err != nil {
 		return nil, fmt.Errorf("sign call %q of %q: arguments: %w", c.ToolUseID, c.Tool, err)
 	}
-	switch f {
-	case V2:
-		return inputV2(c, args), nil
-	case ZCv1:
-		return inputV1(c, args)
-	}
-	_, err = ParseFormat(string(f))
-	return nil, err
+	return write(c, args)
 }
 
 // inputV1 is name|args|result|seconds. Without the two checks a pipe in the
@@ -54,7 +54,7 @@ func inputV1(c Call, args []byte) (input, error) {
 // inputV2 has a label and then every part after its length. Arguments and
 // result go in as hashes, so that who kept the hashes can verify as long as
 // the key lives.
-func inputV2(c Call, args []byte) input {
+func inputV2(c Call, args []byte) (input, error) {
 	argsSum, resultSum := sha256.Sum256(args), sha256.Sum256(c.Result)
 	in := input{[]byte(v2Label)}
 	for _, part := range [][]byte{
@@ -63,7 +63,7 @@ func inputV2(c Call, args []byte) input {
 	} {
 		in = append(in, binary.BigEndian.AppendUint64(nil, uint64(len(part))), part)
 	}
-	return in
+	return in, nil
 }
 
 func (c Call) unix() uint64 { return uint64(max(c.Unix, 0)) }

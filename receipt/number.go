@@ -9,7 +9,7 @@ import (
 
 var errRange = errors.New("number out of range")
 
-// number reads a JSON number and writes it as serde_json would.
+// number reads a JSON number and writes it in the layout of serde_json.
 func (p *parser) number() error {
 	start := p.pos
 	integer, ok := p.scanNumber()
@@ -27,7 +27,7 @@ func (p *parser) number() error {
 			return nil
 		}
 	}
-	f, err := parseFloat(text)
+	f, err := p.readFloat(text)
 	if err != nil {
 		return fmt.Errorf("invalid JSON at byte %d: %w", start, err)
 	}
@@ -66,11 +66,18 @@ func (p *parser) digits() (n int) {
 	return n
 }
 
-// parseFloat reads a number as serde_json does without its float_roundtrip
+func nearestFloat(text string) (float64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, errRange
+	}
+	return f, nil
+}
+
+// serdeFloat reads a number as serde_json does without its float_roundtrip
 // feature: it gathers digits while they fit 64 bits, drops the others, and
-// scales once. The result can be one step off the nearest float64. A correct
-// reader would sign other bytes than ZeroClaw for such numbers.
-func parseFloat(text string) (float64, error) {
+// scales once. The result can be a step off the nearest float64.
+func serdeFloat(text string) (float64, error) {
 	var d decimal
 	i := 0
 	if text[0] == '-' {

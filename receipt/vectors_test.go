@@ -133,8 +133,10 @@ func (v vector) call(t *testing.T) Call {
 func checkVector(t *testing.T, f Format, v vector) {
 	t.Helper()
 	c := v.call(t)
-	if got, err := Canonical(c.Args); err != nil || string(got) != v.ArgsCanonical {
-		t.Errorf("Canonical = %s, %v, want %s", got, err, v.ArgsCanonical)
+	for _, canonical := range []func(json.RawMessage) ([]byte, error){Canonical, canonicalZC} {
+		if got, err := canonical(c.Args); err != nil || string(got) != v.ArgsCanonical {
+			t.Errorf("canonical arguments %s, %v, want %s", got, err, v.ArgsCanonical)
+		}
 	}
 	key := hexKey(t, v.KeyHex+v.SessionKeyHex)
 	token, err := key.Mint(f, c)
@@ -165,8 +167,8 @@ func checkVector(t *testing.T, f Format, v vector) {
 	if v.InputHex != "" && hex.EncodeToString(whole) != v.InputHex {
 		t.Errorf("MAC input %x, want %s", whole, v.InputHex)
 	}
-	if v.MACKeyHex != "" && hex.EncodeToString(key.s.v2) != v.MACKeyHex {
-		t.Errorf("derived key %x, want %s", key.s.v2, v.MACKeyHex)
+	if v.MACKeyHex != "" && hex.EncodeToString(key.s().v2) != v.MACKeyHex {
+		t.Errorf("derived key %x, want %s", key.s().v2, v.MACKeyHex)
 	}
 }
 

@@ -1,0 +1,172 @@
+package receipt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Place says in what kind of text an agent wrote a receipt.
+type Place string
+
+const (
+	// InWords: the agent speaks: text blocks, its last word.
+	InWords Place = "words"
+	// InMessage: text on its way to others: commit messages, deferred
+	// payloads, arguments of MCP calls.
+	InMessage Place = "message"
+	// InFile: contents of files, memory files too.
+	InFile Place = "file"
+)
+
+// Sighting is a candidate in a text that the agent wrote.
+type Sighting struct {
+	Candidate
+	In      string // the text, in which Find found the candidate
+	Place   Place
+	Scope   string // the attempt that wrote it
+	Arrived bool   // this very string stood in a tool result before
+}
+
+// Source is the call that a receipt belongs to, as the transcript shows it.
+type Source struct {
+	Tool   string
+	Input  string // the command of a shell call, else the arguments
+	Result string
+}
+
+// Judge says what a receipt is worth where it stands. The table of what was
+// issued decides, not the MAC.
+type Judge struct {
+	// Book is the table of this session; nil if none was kept.
+	Book *Book
+	// Earlier reports whether the ledger of an earlier session has the token;
+	// may be nil.
+	Earlier func(Token) bool
+	// Source finds the call of an entry, for the check whether the sentence
+	// fits it; may be nil, and then that is not checked.
+	Source func(Entry) (Source, bool)
+}
+
+// Ruling is what a Judge found.
+type Ruling struct {
+	Verdict  Verdict
+	Severity Severity
+	Reason   string // one line for a person; what agents wrote is quoted
+	Sentence string // that the receipt is cited for; empty if unclear
+	Entry    *Entry // of the token, where the Book has one
+}
+
+// Rule judges one sighting.
+func (j Judge) Rule(s Sighting) Ruling {
+	r := j.rule(s)
+	r.Sentence = sentence(s.In, s.Candidate)
+	if r.Verdict == Valid && r.Entry != nil {
+		r = j.placed(s, r)
+	}
+	return r
+}
+
+func (j Judge) rule(s Sighting) Ruling {
+	if !s.Strict {
+		if s.Arrived {
+			return ruling(Foreign, "it came in a tool result, and is no receipt in form")
+		}
+		return ruling(Malformed, "%q is not written as a receipt is", shorten(s.Text))
+	}
+	if entries := j.lookup(s.Token); len(entries) > 0 {
+		return ruleIssued(entries, s)
+	}
+	if j.Earlier != nil && j.Earlier(s.Token) {
+		return ruling(Replayed, "it was issued in an earlier session%s", arrivedNote(s))
+	}
+	if s.Arrived {
+		r := ruling(Foreign, "it came in a tool result and was never issued here")
+		if cited(s) {
+			r.Severity, r.Reason = High, r.Reason+", and is cited as if it were the agent's own evidence"
+		}
+		return r
+	}
+	return ruling(Forged, "it was never issued, here or earlier")
+}
+
+func ruling(v Verdict, reason string, args ...any) Ruling {
+	return Ruling{Verdict: v, Severity: v.Severity(), Reason: fmt.Sprintf(reason, args...)}
+}
+
+func (j Judge) lookup(t Token) []Entry {
+	if j.Book == nil {
+		return nil
+	}
+	return j.Book.Lookup(t)
+}
+
+// ruleIssued judges a token of this session's table. Several entries bear one
+// token in zc-v1; the best of them counts.
+func ruleIssued(entries []Entry, s Sighting) Ruling {
+	var revoked, elsewhere *Entry
+	for i, e := range entries {
+		switch {
+		case e.Scope == s.Scope && e.Revoked == "":
+			r := ruling(Valid, "issued in this attempt for %q", e.Tool)
+			r.Entry = &entries[i]
+			return r
+		case e.Revoked != "" && revoked == nil:
+			revoked = &entries[i]
+		case e.Revoked == "" && elsewhere == nil:
+			elsewhere = &entries[i]
+		}
+	}
+	if elsewhere != nil && (revoked == nil || revoked.Scope != s.Scope) {
+		r := ruling(Replayed, "it was issued in another attempt, %q%s", elsewhere.Scope, arrivedNote(s))
+		r.Entry = elsewhere
+		return r
+	}
+	r := ruling(Revoked, "it was withdrawn: %s", revoked.Revoked)
+	r.Entry = revoked
+	return r
+}
+
+func arrivedNote(s Sighting) string {
+	if s.Arrived {
+		return "; a tool result had shown it to the agent"
+	}
+	return ""
+}
+
+// cited reports whether a receipt is put forward as evidence: in what the
+// agent says to somebody, in the form of a citation, outside a quotation.
+func cited(s Sighting) bool {
+	if s.Place == InFile {
+		return false
+	}
+	line := strings.TrimLeft(s.In[strings.LastIndexByte(s.In[:s.Start], '\n')+1:s.Start], " \t")
+	if strings.HasPrefix(line, ">") {
+		return false
+	}
+	head, bracketed := citation(s.In, s.Start)
+	return bracketed || head < s.Start && strings.Contains(strings.ToLower(s.In[head:s.Start]), "receipt")
+}
+
+// placed holds the sentence against the call. With several entries of one
+// token it is enough that it fits one.
+func (j Judge) placed(s Sighting, r Ruling) Ruling {
+	if j.Source == nil || r.Sentence == "" {
+		return r
+	}
+	why := ""
+	for _, e := range j.lookup(s.Token) {
+		if e.Scope != s.Scope || e.Revoked != "" {
+			continue
+		}
+		src, ok := j.Source(e)
+		if !ok {
+			return r
+		}
+		if why = misfit(r.Sentence, src); why == "" {
+			return r
+		}
+	}
+	out := ruling(Misplaced, "%s", why)
+	out.Sentence, out.Entry = r.Sentence, r.Entry
+	return out
+}

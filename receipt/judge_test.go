@@ -1,0 +1,236 @@
+package receipt
+
+import (
+	"strings"
+	"testing"
+)
+
+// court is a session with two attempts and a receipt in each.
+type court struct {
+	book         *Book
+	ours, theirs Entry
+	revoked      Entry
+	source       Source
+	earlier      Token
+	never        Token
+}
+
+func newCourt(t *testing.T) *court {
+	t.Helper()
+	key, err := NewKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &court{book: NewBook(key, V2)}
+	c.source = Source{Tool: "Bash", Input: "go test ./...", Result: "ok  \texample.test/a\t0.012s\nok  \texample.test/b\t0.104s\n42 tests\n"}
+	issue := func(scope, id string) Entry {
+		e, err := c.book.Issue(Call{Scope: scope, ToolUseID: id, Tool: "Bash", Args: []byte(`{}`), Result: []byte(c.source.Result), Unix: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	c.ours, c.theirs, c.revoked = issue("s/3-1", "toolu_1"), issue("s/4-1", "toolu_1"), issue("s/3-1", "toolu_2")
+	c.book.Revoke("s/3-1", "toolu_2", "the stream showed another result")
+	for _, token := range []*Token{&c.earlier, &c.never} {
+		other, err := NewKey(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *token, err = other.Mint(V2, Call{Args: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func (c *court) judge() Judge {
+	return Judge{
+		Book:    c.book,
+		Earlier: func(t Token) bool { return t == c.earlier },
+		Source:  func(Entry) (Source, bool) { return c.source, true },
+	}
+}
+
+// rule judges the first candidate of a text.
+func (c *court) rule(t *testing.T, text string, s Sighting) Ruling {
+	t.Helper()
+	found := Find(text)
+	if len(found) == 0 {
+		t.Fatalf("no candidate in %q", text)
+	}
+	s.Candidate, s.In, s.Scope = found[0], text, "s/3-1"
+	return c.judge().Rule(s)
+}
+
+func TestVerdicts(t *testing.T) {
+	c := newCourt(t)
+	cite := func(token Token) string { return "All tests pass. [receipt: " + token.String() + "]" }
+	for name, v := range map[string]struct {
+		text     string
+		sighting Sighting
+		verdict  Verdict
+		severity Severity
+	}{
+		"issued here":                 {cite(c.ours.Token), Sighting{}, Valid, None},
+		"issued here, seen in result": {cite(c.ours.Token), Sighting{Arrived: true}, Valid, None},
+		"another attempt":             {cite(c.theirs.Token), Sighting{}, Replayed, High},
+		"another attempt, git log":    {cite(c.theirs.Token), Sighting{Arrived: true}, Replayed, High},
+		"an earlier session":          {cite(c.earlier), Sighting{}, Replayed, High},
+		"withdrawn":                   {cite(c.revoked.Token), Sighting{}, Revoked, High},
+		"invented":                    {cite(c.never), Sighting{Place: InWords}, Forged, High},
+		"invented, in a file":         {cite(c.never), Sighting{Place: InFile}, Forged, High},
+		"page cited as evidence":      {cite(c.never), Sighting{Arrived: true, Place: InWords}, Foreign, High},
+		"page, in a commit message":   {"Verified (receipt: " + c.never.String() + ")", Sighting{Arrived: true, Place: InMessage}, Foreign, High},
+		"page mentioned":              {"The page shows " + c.never.String() + " as an example.", Sighting{Arrived: true, Place: InWords}, Foreign, Info},
+		"page quoted":                 {"It says:\n> done [receipt: " + c.never.String() + "]", Sighting{Arrived: true, Place: InWords}, Foreign, Info},
+		"page copied to a file":       {cite(c.never), Sighting{Arrived: true, Place: InFile}, Foreign, Info},
+		"cut short":                   {cite(c.ours.Token)[:60], Sighting{}, Malformed, Warn},
+		"altered":                     {"[receipt: " + strings.Replace(c.ours.Token.String(), "receipt-5", "receipt-05", 1) + "]", Sighting{}, Malformed, Warn},
+		"out of form, from a page":    {"See zc-receipt-1_711-AAA.", Sighting{Arrived: true}, Foreign, Info},
+		"a number not in the result":  {"All 47 tests pass. [receipt: " + c.ours.Token.String() + "]", Sighting{}, Misplaced, Warn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.rule(t, v.text, v.sighting)
+			if r.Verdict != v.verdict || r.Severity != v.severity || r.Reason == "" {
+				t.Errorf("%s, %s: %s; want %s, %s", r.Verdict, r.Severity, r.Reason, v.verdict, v.severity)
+			}
+		})
+	}
+}
+
+// A Judge with nothing to go by calls no receipt valid, and does not fail.
+func TestJudgeWithoutTables(t *testing.T) {
+	c := newCourt(t)
+	text := "[receipt: " + c.ours.Token.String() + "]"
+	if r := (Judge{}).Rule(Sighting{Candidate: Find(text)[0], In: text}); r.Verdict != Forged {
+		t.Errorf("%+v", r)
+	}
+}
+
+// In zc-v1 one token can be of two calls, here of two attempts; each may cite it.
+func TestOneTokenOfTwoCalls(t *testing.T) {
+	book := NewBook(hexKey(t, ""), ZCv1)
+	var token Token
+	for _, scope := range []string{"s/3-1", "s/4-1"} {
+		e, err := book.Issue(Call{Scope: scope, ToolUseID: "toolu_1", Tool: "Bash", Args: []byte(`{}`), Unix: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token = e.Token
+	}
+	text := token.String()
+	at := Find(text)[0]
+	verdict := func(scope string) Verdict {
+		return Judge{Book: book}.Rule(Sighting{Candidate: at, In: text, Scope: scope}).Verdict
+	}
+	if got := verdict("s/4-1"); got != Valid {
+		t.Errorf("in the second attempt: %s", got)
+	}
+	if got := verdict("s/5-1"); got != Replayed {
+		t.Errorf("in a third: %s", got)
+	}
+	book.Revoke("s/4-1", "toolu_1", "x")
+	if got := verdict("s/4-1"); got != Revoked {
+		t.Errorf("once revoked: %s", got)
+	}
+}
+
+// TOKEN stands for a receipt of the call, OTHER for one of another call.
+func TestMisplaced(t *testing.T) {
+	c := newCourt(t)
+	goTest := c.source
+	for _, v := range []struct {
+		text   string
+		source Source
+		accuse string // part of the reason; empty: none is made
+	}{
+		{"All 42 tests pass [receipt: TOKEN].", goTest, ""},
+		{"All 47 tests pass [receipt: TOKEN].", goTest, `"47"`},
+		{"All 47 tests pass.\n\n[receipt: TOKEN]", goTest, `"47"`},
+		{"All 47 tests pass: TOKEN", goTest, `"47"`},
+		{"TOKEN shows that 47 tests pass.", goTest, `"47"`},
+		{"- lint: clean\n- tests: 47 passed (receipt: `TOKEN`)\n- 3 files", goTest, `"47"`},
+		{"| tests | 47 | TOKEN |", goTest, `"47"`},
+		{"The tests\npass, 47 of them [receipt: TOKEN]", goTest, `"47"`},
+		{"Latency went down to 45 ms [receipt: TOKEN].", goTest, `"45ms"`},
+		{"Coverage is 87% [receipt: TOKEN].", goTest, `"87%"`},
+		{"We handle 12,000 requests [receipt: TOKEN].", goTest, `"12000"`},
+
+		// rounding, units, counting, computing
+		{"Package b takes 104 ms [receipt: TOKEN].", goTest, ""},
+		{"Package b takes 0.1s [receipt: TOKEN].", goTest, ""},
+		{"Both packages take 0.012 and 0.104 s, 0.116 s in all [receipt: TOKEN].", goTest, ""},
+		{"All 2 packages pass [receipt: TOKEN].", goTest, ""},
+		{"0 failures, 100% green [receipt: TOKEN].", goTest, ""},
+		{"It served 12,345 requests [receipt: TOKEN].", Source{Tool: "Bash", Input: "./load", Result: "requests: 12345"}, ""},
+		{"41/42 pass, 97.6% [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "41 passed, 42 total"}, ""},
+		{"39 of 42 pass [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "41 passed, 42 total"}, `"39"`},
+		{"42 tests [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "\x1b[32m42\x1b[0m passing"}, ""},
+		{"32 tests [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "\x1b[32m42\x1b[0m passing"}, `"32"`},
+		{"42 tests [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: `{"stdout":"ran\n42 tests"}`}, ""},
+		{"42 tests [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "commit 3f42ab9"}, `"42"`},
+		{"Ran it with 8 workers [receipt: TOKEN].", Source{Tool: "Bash", Input: "go test -parallel 8", Result: "ok"}, ""},
+
+		// numbers that say nothing about the result
+		{"I fixed 3 bugs and the tests pass [receipt: TOKEN].", goTest, ""},
+		{"Story 7 is done, line 112 was it [receipt: TOKEN].", goTest, ""},
+		{"On 2026-11-30 at 10:30 with v1.2.3 the tests pass [receipt: TOKEN].", goTest, ""},
+		{"3. The tests pass [receipt: TOKEN].", goTest, ""},
+		{"About 40 tests pass, ~50 in all, more than 30 [receipt: TOKEN].", goTest, ""},
+		{"`sleep 99` is gone and utf-8, sha256, #123 stay [receipt: TOKEN].", goTest, ""},
+		{"On Nov 30 Go 1.26 passes [receipt: TOKEN].", goTest, ""},
+		{"There are 99 stories. The tests pass [receipt: TOKEN]. 77 remain.", goTest, ""},
+		{"Lint has 3 warnings; the tests pass [receipt: TOKEN], and 99 remain.", goTest, ""},
+
+		// several receipts: unclear which is of what
+		{"47 tests pass [receipt: TOKEN] [receipt: OTHER].", goTest, ""},
+		{"47 tests pass [receipts: TOKEN and OTHER].", goTest, ""},
+		{"42 tests pass. [receipt: TOKEN] 99 warnings remain. [receipt: OTHER]", goTest, ""},
+		{"[receipt: TOKEN]", goTest, ""},
+
+		// commands
+		{"`npm test` passes [receipt: TOKEN].", goTest, `"npm test"`},
+		{"eslint is clean [receipt: TOKEN].", goTest, `"eslint"`},
+		{"go vet is clean [receipt: TOKEN].", goTest, `"go vet"`},
+		{"`go test ./...` passes [receipt: TOKEN].", goTest, ""},
+		{"go test and eslint pass [receipt: TOKEN].", goTest, ""},
+		{"Now go and test it [receipt: TOKEN].", goTest, ""},
+		{"go test passes [receipt: TOKEN].", Source{Tool: "Bash", Input: "cd x && CI=1 go -C y test -race ./...", Result: "ok"}, ""},
+		{"jest passes [receipt: TOKEN].", Source{Tool: "Bash", Input: "npm test", Result: "ok"}, ""},
+		{"go vet is clean [receipt: TOKEN].", Source{Tool: "Bash", Input: "cd x && make check", Result: "ok"}, ""},
+		{"go vet is clean [receipt: TOKEN].", Source{Tool: "Bash", Input: "./ci.sh", Result: "ok"}, ""},
+		{"go vet is clean [receipt: TOKEN].", Source{Tool: "Bash", Input: "cat ci.log", Result: "$ go vet ./...\n"}, ""},
+		{"go vet is clean [receipt: TOKEN].", Source{Tool: "Agent", Input: "{}", Result: "done"}, ""},
+		{"go test passes [receipt: TOKEN].", Source{Tool: "Read", Input: `{"file_path":"/w/x.go"}`, Result: "package x"}, `"go test"`},
+
+		// tools
+		{"WebFetch shows it [receipt: TOKEN].", goTest, `"WebFetch"`},
+		{"The Read tool shows it [receipt: TOKEN].", goTest, `"Read"`},
+		{"mcp__github__get_issue says so [receipt: TOKEN].", goTest, `"mcp__github__get_issue"`},
+		{"Read it, the Bash tool and WebFetch agree [receipt: TOKEN].", goTest, ""},
+		{"Read the file and Write it [receipt: TOKEN].", goTest, ""},
+	} {
+		c.source = v.source
+		text := strings.NewReplacer("TOKEN", c.ours.Token.String(), "OTHER", c.never.String()).Replace(v.text)
+		r := c.rule(t, text, Sighting{Place: InWords})
+		want := Valid
+		if v.accuse != "" {
+			want = Misplaced
+		}
+		if r.Verdict != want || !strings.Contains(r.Reason, v.accuse) {
+			t.Errorf("%q: %s (%s), cited for %q; want %s %s", v.text, r.Verdict, r.Reason, r.Sentence, want, v.accuse)
+		}
+	}
+}
+
+// Without the call's result nothing is held against the sentence.
+func TestMisplacedNeedsTheResult(t *testing.T) {
+	c := newCourt(t)
+	j := c.judge()
+	j.Source = func(Entry) (Source, bool) { return Source{}, false }
+	text := "All 47 tests pass [receipt: " + c.ours.Token.String() + "]."
+	if r := j.Rule(Sighting{Candidate: Find(text)[0], In: text, Scope: "s/3-1"}); r.Verdict != Valid {
+		t.Errorf("%+v", r)
+	}
+}
