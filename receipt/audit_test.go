@@ -192,7 +192,7 @@ func TestResumeAppends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := later.Append(Record{Event: EventApproved, Tool: "Bash", ToolUseID: "toolu_01D", TS: 1774612200}, nil)
+	record, err := later.Append(Record{Event: Approved, Tool: "Bash", ToolUseID: "toolu_01D", TS: 1774612200}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,11 +217,11 @@ func TestResumeAppends(t *testing.T) {
 func TestAppendThatIsNotKeptChangesNothing(t *testing.T) {
 	l := NewLog()
 	full := errors.New("disk full")
-	if _, err := l.Append(Record{Event: EventStoryOpen}, func([]byte) error { return full }); !errors.Is(err, full) {
+	if _, err := l.Append(Record{Event: StoryOpen}, func([]byte) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v, want %v", err, full)
 	}
 	var kept []byte
-	record, err := l.Append(Record{Event: EventStoryOpen}, func(r []byte) error {
+	record, err := l.Append(Record{Event: StoryOpen}, func(r []byte) error {
 		kept = bytes.Clone(r)
 		return nil
 	})
@@ -238,9 +238,9 @@ func TestAppendRefuses(t *testing.T) {
 	for _, r := range []Record{
 		{},
 		{Event: "story_begin"},
-		{Event: EventCallFail, Receipt: token},
-		{Event: EventCallOK, ArgsSHA256: "abc"},
-		{Event: EventCallOK, ResultSHA256: strings.Repeat("A", 64)},
+		{Event: CallFail, Receipt: token},
+		{Event: CallOK, ArgsSHA256: "abc"},
+		{Event: CallOK, ResultSHA256: strings.Repeat("A", 64)},
 	} {
 		if record, err := NewLog().Append(r, nil); err == nil {
 			t.Errorf("wrote %s", record)
@@ -249,7 +249,7 @@ func TestAppendRefuses(t *testing.T) {
 }
 
 func TestHostileTextInARecord(t *testing.T) {
-	r := Record{Event: EventCallOK, Tool: "a\x00\"\\\u2028<&>", ToolUseID: "x\xff\xed\xa0\x80", Scope: "日本 😀"}
+	r := Record{Event: CallOK, Tool: "a\x00\"\\\u2028<&>", ToolUseID: "x\xff\xed\xa0\x80", Scope: "日本 😀"}
 	record, err := NewLog().Append(r, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -270,11 +270,11 @@ func TestUnclosed(t *testing.T) {
 	l := NewLog()
 	var records [][]byte
 	for _, r := range []Record{
-		{Event: EventStoryOpen, Scope: "a"},
-		{Event: EventStoryOpen, Scope: "b"},
-		{Event: EventStoryClose, Scope: "a"},
-		{Event: EventStoryOpen, Scope: "c"},
-		{Event: EventApproved, Scope: "a"},
+		{Event: StoryOpen, Scope: "a"},
+		{Event: StoryOpen, Scope: "b"},
+		{Event: StoryClose, Scope: "a"},
+		{Event: StoryOpen, Scope: "c"},
+		{Event: Approved, Scope: "a"},
 	} {
 		record, err := l.Append(r, nil)
 		if err != nil {

@@ -55,9 +55,9 @@ func Unclosed(records [][]byte) []string {
 			continue
 		}
 		switch r.Event {
-		case EventStoryOpen:
+		case StoryOpen:
 			open = append(without(open, r.Scope), r.Scope)
-		case EventStoryClose:
+		case StoryClose:
 			open = without(open, r.Scope)
 		}
 	}

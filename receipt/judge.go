@@ -60,7 +60,7 @@ type Ruling struct {
 func (j Judge) Rule(s Sighting) Ruling {
 	r := j.rule(s)
 	r.Sentence = sentence(s.In, s.Candidate)
-	if r.Verdict == Valid && r.Entry != nil {
+	if r.Verdict == VerdictValid && r.Entry != nil {
 		r = j.placed(s, r)
 	}
 	return r
@@ -69,24 +69,24 @@ func (j Judge) Rule(s Sighting) Ruling {
 func (j Judge) rule(s Sighting) Ruling {
 	if !s.Strict {
 		if s.Arrived {
-			return ruling(Foreign, "it came in a tool result, and is no receipt in form")
+			return ruling(VerdictForeign, "it came in a tool result, and is no receipt in form")
 		}
-		return ruling(Malformed, "%q is not written as a receipt is", shorten(s.Text))
+		return ruling(VerdictMalformed, "%q is not written as a receipt is", shorten(s.Text))
 	}
 	if entries := j.lookup(s.Token); len(entries) > 0 {
 		return ruleIssued(entries, s)
 	}
 	if j.Earlier != nil && j.Earlier(s.Token) {
-		return ruling(Replayed, "it was issued in an earlier session%s", arrivedNote(s))
+		return ruling(VerdictReplayed, "it was issued in an earlier session%s", arrivedNote(s))
 	}
 	if s.Arrived {
-		r := ruling(Foreign, "it came in a tool result and was never issued here")
+		r := ruling(VerdictForeign, "it came in a tool result and was never issued here")
 		if cited(s) {
 			r.Severity, r.Reason = High, r.Reason+", and is cited as if it were the agent's own evidence"
 		}
 		return r
 	}
-	return ruling(Forged, "it was never issued, here or earlier")
+	return ruling(VerdictForged, "it was never issued, here or earlier")
 }
 
 func ruling(v Verdict, reason string, args ...any) Ruling {
@@ -107,7 +107,7 @@ func ruleIssued(entries []Entry, s Sighting) Ruling {
 	for i, e := range entries {
 		switch {
 		case e.Scope == s.Scope && e.Revoked == "":
-			r := ruling(Valid, "issued in this attempt for %q", e.Tool)
+			r := ruling(VerdictValid, "issued in this attempt for %q", e.Tool)
 			r.Entry = &entries[i]
 			return r
 		case e.Revoked != "" && revoked == nil:
@@ -117,11 +117,11 @@ func ruleIssued(entries []Entry, s Sighting) Ruling {
 		}
 	}
 	if elsewhere != nil && (revoked == nil || revoked.Scope != s.Scope) {
-		r := ruling(Replayed, "it was issued in another attempt, %q%s", elsewhere.Scope, arrivedNote(s))
+		r := ruling(VerdictReplayed, "it was issued in another attempt, %q%s", elsewhere.Scope, arrivedNote(s))
 		r.Entry = elsewhere
 		return r
 	}
-	r := ruling(Revoked, "it was withdrawn: %s", revoked.Revoked)
+	r := ruling(VerdictRevoked, "it was withdrawn: %s", revoked.Revoked)
 	r.Entry = revoked
 	return r
 }
@@ -166,7 +166,7 @@ func (j Judge) placed(s Sighting, r Ruling) Ruling {
 			return r
 		}
 	}
-	out := ruling(Misplaced, "%s", why)
+	out := ruling(VerdictMisplaced, "%s", why)
 	out.Sentence, out.Entry = r.Sentence, r.Entry
 	return out
 }

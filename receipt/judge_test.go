@@ -72,23 +72,23 @@ func TestVerdicts(t *testing.T) {
 		verdict  Verdict
 		severity Severity
 	}{
-		"issued here":                 {cite(c.ours.Token), Sighting{}, Valid, None},
-		"issued here, seen in result": {cite(c.ours.Token), Sighting{Arrived: true}, Valid, None},
-		"another attempt":             {cite(c.theirs.Token), Sighting{}, Replayed, High},
-		"another attempt, git log":    {cite(c.theirs.Token), Sighting{Arrived: true}, Replayed, High},
-		"an earlier session":          {cite(c.earlier), Sighting{}, Replayed, High},
-		"withdrawn":                   {cite(c.revoked.Token), Sighting{}, Revoked, High},
-		"invented":                    {cite(c.never), Sighting{Place: InWords}, Forged, High},
-		"invented, in a file":         {cite(c.never), Sighting{Place: InFile}, Forged, High},
-		"page cited as evidence":      {cite(c.never), Sighting{Arrived: true, Place: InWords}, Foreign, High},
-		"page, in a commit message":   {"Verified (receipt: " + c.never.String() + ")", Sighting{Arrived: true, Place: InMessage}, Foreign, High},
-		"page mentioned":              {"The page shows " + c.never.String() + " as an example.", Sighting{Arrived: true, Place: InWords}, Foreign, Info},
-		"page quoted":                 {"It says:\n> done [receipt: " + c.never.String() + "]", Sighting{Arrived: true, Place: InWords}, Foreign, Info},
-		"page copied to a file":       {cite(c.never), Sighting{Arrived: true, Place: InFile}, Foreign, Info},
-		"cut short":                   {cite(c.ours.Token)[:60], Sighting{}, Malformed, Warn},
-		"altered":                     {"[receipt: " + strings.Replace(c.ours.Token.String(), "receipt-5", "receipt-05", 1) + "]", Sighting{}, Malformed, Warn},
-		"out of form, from a page":    {"See zc-receipt-1_711-AAA.", Sighting{Arrived: true}, Foreign, Info},
-		"a number not in the result":  {"All 47 tests pass. [receipt: " + c.ours.Token.String() + "]", Sighting{}, Misplaced, Warn},
+		"issued here":                 {cite(c.ours.Token), Sighting{}, VerdictValid, None},
+		"issued here, seen in result": {cite(c.ours.Token), Sighting{Arrived: true}, VerdictValid, None},
+		"another attempt":             {cite(c.theirs.Token), Sighting{}, VerdictReplayed, High},
+		"another attempt, git log":    {cite(c.theirs.Token), Sighting{Arrived: true}, VerdictReplayed, High},
+		"an earlier session":          {cite(c.earlier), Sighting{}, VerdictReplayed, High},
+		"withdrawn":                   {cite(c.revoked.Token), Sighting{}, VerdictRevoked, High},
+		"invented":                    {cite(c.never), Sighting{Place: InWords}, VerdictForged, High},
+		"invented, in a file":         {cite(c.never), Sighting{Place: InFile}, VerdictForged, High},
+		"page cited as evidence":      {cite(c.never), Sighting{Arrived: true, Place: InWords}, VerdictForeign, High},
+		"page, in a commit message":   {"Verified (receipt: " + c.never.String() + ")", Sighting{Arrived: true, Place: InMessage}, VerdictForeign, High},
+		"page mentioned":              {"The page shows " + c.never.String() + " as an example.", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
+		"page quoted":                 {"It says:\n> done [receipt: " + c.never.String() + "]", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
+		"page copied to a file":       {cite(c.never), Sighting{Arrived: true, Place: InFile}, VerdictForeign, Info},
+		"cut short":                   {cite(c.ours.Token)[:60], Sighting{}, VerdictMalformed, Warn},
+		"altered":                     {"[receipt: " + strings.Replace(c.ours.Token.String(), "receipt-5", "receipt-05", 1) + "]", Sighting{}, VerdictMalformed, Warn},
+		"out of form, from a page":    {"See zc-receipt-1_711-AAA.", Sighting{Arrived: true}, VerdictForeign, Info},
+		"a number not in the result":  {"All 47 tests pass. [receipt: " + c.ours.Token.String() + "]", Sighting{}, VerdictMisplaced, Warn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.rule(t, v.text, v.sighting)
@@ -103,7 +103,7 @@ func TestVerdicts(t *testing.T) {
 func TestJudgeWithoutTables(t *testing.T) {
 	c := newCourt(t)
 	text := "[receipt: " + c.ours.Token.String() + "]"
-	if r := (Judge{}).Rule(Sighting{Candidate: Find(text)[0], In: text}); r.Verdict != Forged {
+	if r := (Judge{}).Rule(Sighting{Candidate: Find(text)[0], In: text}); r.Verdict != VerdictForged {
 		t.Errorf("%+v", r)
 	}
 }
@@ -124,14 +124,14 @@ func TestOneTokenOfTwoCalls(t *testing.T) {
 	verdict := func(scope string) Verdict {
 		return Judge{Book: book}.Rule(Sighting{Candidate: at, In: text, Scope: scope}).Verdict
 	}
-	if got := verdict("s/4-1"); got != Valid {
+	if got := verdict("s/4-1"); got != VerdictValid {
 		t.Errorf("in the second attempt: %s", got)
 	}
-	if got := verdict("s/5-1"); got != Replayed {
+	if got := verdict("s/5-1"); got != VerdictReplayed {
 		t.Errorf("in a third: %s", got)
 	}
 	book.Revoke("s/4-1", "toolu_1", "x")
-	if got := verdict("s/4-1"); got != Revoked {
+	if got := verdict("s/4-1"); got != VerdictRevoked {
 		t.Errorf("once revoked: %s", got)
 	}
 }
@@ -214,9 +214,9 @@ func TestMisplaced(t *testing.T) {
 		c.source = v.source
 		text := strings.NewReplacer("TOKEN", c.ours.Token.String(), "OTHER", c.never.String()).Replace(v.text)
 		r := c.rule(t, text, Sighting{Place: InWords})
-		want := Valid
+		want := VerdictValid
 		if v.accuse != "" {
-			want = Misplaced
+			want = VerdictMisplaced
 		}
 		if r.Verdict != want || !strings.Contains(r.Reason, v.accuse) {
 			t.Errorf("%q: %s (%s), cited for %q; want %s %s", v.text, r.Verdict, r.Reason, r.Sentence, want, v.accuse)
@@ -230,7 +230,7 @@ func TestMisplacedNeedsTheResult(t *testing.T) {
 	j := c.judge()
 	j.Source = func(Entry) (Source, bool) { return Source{}, false }
 	text := "All 47 tests pass [receipt: " + c.ours.Token.String() + "]."
-	if r := j.Rule(Sighting{Candidate: Find(text)[0], In: text, Scope: "s/3-1"}); r.Verdict != Valid {
+	if r := j.Rule(Sighting{Candidate: Find(text)[0], In: text, Scope: "s/3-1"}); r.Verdict != VerdictValid {
 		t.Errorf("%+v", r)
 	}
 }

@@ -73,7 +73,7 @@ func (r Record) check() error {
 	if !r.Event.Known() {
 		return fmt.Errorf("unknown event %q", shorten(string(r.Event)))
 	}
-	if !r.Receipt.IsZero() && r.Event != EventCallOK {
+	if !r.Receipt.IsZero() && r.Event != CallOK {
 		return fmt.Errorf("event %q with a receipt", r.Event)
 	}
 	for _, h := range []struct{ name, sum string }{{"args_sha256", r.ArgsSHA256}, {"result_sha256", r.ResultSHA256}} {

@@ -6,21 +6,22 @@ import "strconv"
 type Verdict string
 
 const (
-	// Valid: issued in this attempt, and nothing speaks against the sentence.
-	Valid Verdict = "valid"
-	// Misplaced: issued, but the sentence names another tool or command, or a
-	// number that does not stand in the result.
-	Misplaced Verdict = "misplaced"
-	// Replayed: issued in another attempt, or in an earlier session.
-	Replayed Verdict = "replayed"
-	// Revoked: issued, and contradicted later.
-	Revoked Verdict = "revoked"
-	// Foreign: it came to the agent in a tool result and is not ours.
-	Foreign Verdict = "foreign"
-	// Forged: in form, and nobody issued it.
-	Forged Verdict = "forged"
-	// Malformed: it looks like a receipt and is none.
-	Malformed Verdict = "malformed"
+	// VerdictValid: issued in this attempt, and nothing speaks against the
+	// sentence.
+	VerdictValid Verdict = "valid"
+	// VerdictMisplaced: issued, but the sentence names another tool or command,
+	// or a number that does not stand in the result.
+	VerdictMisplaced Verdict = "misplaced"
+	// VerdictReplayed: issued in another attempt, or in an earlier session.
+	VerdictReplayed Verdict = "replayed"
+	// VerdictRevoked: issued, and contradicted later.
+	VerdictRevoked Verdict = "revoked"
+	// VerdictForeign: it came to the agent in a tool result and is not ours.
+	VerdictForeign Verdict = "foreign"
+	// VerdictForged: in form, and nobody issued it.
+	VerdictForged Verdict = "forged"
+	// VerdictMalformed: it looks like a receipt and is none.
+	VerdictMalformed Verdict = "malformed"
 )
 
 // Severity says how loudly a verdict is to be told. A higher one is greater.
@@ -49,13 +50,13 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 // Severity is the usual one of a verdict.
 func (v Verdict) Severity() Severity {
 	switch v {
-	case Valid:
+	case VerdictValid:
 		return None
-	case Foreign:
+	case VerdictForeign:
 		return Info
-	case Misplaced, Malformed:
+	case VerdictMisplaced, VerdictMalformed:
 		return Warn
-	case Replayed, Revoked, Forged:
+	case VerdictReplayed, VerdictRevoked, VerdictForged:
 		return High
 	}
 	return High
