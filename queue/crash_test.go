@@ -20,8 +20,8 @@ import (
 	"github.com/seed-b23e517c/loop/policy"
 )
 
-// childVar makes the test binary play one process: "add NAME N DIR" or
-// "read DIR".
+// childVar makes the test binary play one process: "add NAME N DIR",
+// "spool NAME N DIR" or "read DIR".
 const childVar = "LOOP_TEST_QUEUE"
 
 func TestMain(m *testing.M) {
@@ -45,6 +45,9 @@ func play(role string) int {
 	if _, e := fmt.Sscanf(role, "add %s %d %s", &name, &n, &dir); e == nil {
 		fmt.Println("ready")
 		err = playAdder(s(), name, n)
+	} else if _, e := fmt.Sscanf(role, "spool %s %d %s", &name, &n, &dir); e == nil {
+		fmt.Println("ready")
+		err = playSpooler(s(), name, n)
 	} else if _, e := fmt.Sscanf(role, "read %s", &dir); e == nil {
 		fmt.Println("ready")
 		err = playReader(s())

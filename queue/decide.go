@@ -46,7 +46,8 @@ func (s *Store) Decide(ctx context.Context, ref string, d Decision) (Action, err
 
 // BeginReplay takes an action to replaying, once: of two callers one gets it
 // and the other an ErrStatus. again is needed for what has run before: an
-// executed action (ErrExecuted), or one whose last replay failed or died.
+// executed action (ErrExecuted), one that a person at the prompt was asked
+// about (ErrAsked), or one whose last replay failed or died.
 // Mentions and files are refused with ErrMention and ErrWritten.
 func (s *Store) BeginReplay(ctx context.Context, ref string, d Decision, again bool) (Action, error) {
 	return s.change(ctx, ref, func(tx *bolt.Tx, a *Action) error {
@@ -87,8 +88,12 @@ func mayReplay(a Action, again bool) error {
 	default:
 		return statusError(a)
 	}
-	if a.Evidence == policy.Executed && !again {
+	switch {
+	case again:
+	case a.Evidence == policy.Executed:
 		return ErrExecuted
+	case a.Asked:
+		return ErrAsked
 	}
 	return nil
 }

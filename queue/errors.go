@@ -15,6 +15,7 @@ var (
 	ErrMention   = errors.New("only mentioned, nothing was called")
 	ErrWritten   = errors.New("only written into a file, nothing was called")
 	ErrExecuted  = errors.New("already executed")
+	ErrAsked     = errors.New("asked at the prompt, and may have run")
 	ErrReadOnly  = errors.New("queue opened for reading only")
 )
 

@@ -19,6 +19,9 @@
 //	stories            file NUL story id            -> StoryState
 //	meta               "schema"                     -> number
 //
+// What could not wait for the queue lies beside it in a spool (spool.go), which
+// the next writer takes up within its own transaction.
+//
 // It holds no file open between operations: each takes the side lock
 // (queue.db.lock), opens, runs one transaction and closes, so that report and
 // approve work while a run goes on. It decides nothing about what an action
@@ -84,6 +87,7 @@ type Action struct {
 	Tier       policy.Tier     `json:"tier"`
 	Evidence   policy.Evidence `json:"evidence"`
 	Opaque     bool            `json:"opaque,omitempty"`
+	Asked      bool            `json:"asked,omitempty"`      // a person at the client's prompt was asked; what the answer was is not known
 	Transcript string          `json:"transcript,omitempty"` // path of the transcript file
 	Line       int             `json:"line,omitempty"`       // line number in it
 	Excerpt    string          `json:"excerpt,omitempty"`

@@ -93,20 +93,37 @@ func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 	if err := s.create(); err != nil {
 		return err
 	}
-	return s.withDB(false, func(db *bolt.DB) error {
+	spooled, err := s.takeSpool(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.withDB(false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
 			if err := migrate(tx, s.path); err != nil {
+				return err
+			}
+			if err := spooled.addTo(tx, s.now()); err != nil {
 				return err
 			}
 			return fn(tx)
 		})
 	})
+	if err != nil {
+		return err
+	}
+	spooled.done()
+	return nil
 }
 
 // view runs fn in one reading transaction, or not at all when nothing was ever
 // stored. fn copies what it needs as raw bytes and decodes after view has
 // returned, so that a large report does not keep writers waiting.
 func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
+	if !s.o.ReadOnly && s.Spooled() {
+		if err := s.Fold(ctx); err != nil {
+			return err
+		}
+	}
 	err := s.viewOnce(ctx, fn)
 	var old *SchemaError
 	if errors.As(err, &old) && old.Have < old.Want && !s.o.ReadOnly {

@@ -93,11 +93,16 @@ func (a *app) home() string {
 // store opens the queue of the workspace; reading makes nothing.
 func (a *app) store(w workspace, readOnly bool) (*queue.Store, error) {
 	self := proc.Self()
-	return queue.Open(w.State, queue.Options{
+	s, err := queue.Open(w.State, queue.Options{
 		Now: a.now, ReadOnly: readOnly,
 		Self:  queue.Owner{Pid: self.Pid, Start: self.Start, Boot: proc.BootID()},
 		Alive: func(o queue.Owner) bool { return proc.Running(o.Pid, o.Start, o.Boot) },
 	})
+	if err == nil && readOnly && s.Spooled() {
+		// Who only reads wants to see what waits beside the queue too.
+		return a.store(w, false)
+	}
+	return s, err
 }
 
 // openStore is workspace and store in one, for the commands of the queue.
