@@ -31,6 +31,7 @@ type Guard struct {
 	Classifier Classifier
 	Queue      Queue
 	Level      policy.Level
+	Quiet      bool                                              // says nothing of what may run: the client's own permissions decide
 	Base       queue.Action                                      // session, story, attempt: what every action of this attempt shares
 	Place      func(cwd string) Place                            // where the repository of cwd stands
 	ReadFile   func(cwd, name string) (string, bool)             // the text of a file that a call made in cwd would run; may be nil
@@ -119,10 +120,13 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 
 	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd}
 	res, cleared := g.classify(call)
+	refused := Answer(g.Level, res) != Run
 	reply := Allow()
-	refused := Defers(g.Level, res)
-	if refused {
+	switch {
+	case refused:
 		reply = g.hold(ctx, r, call, res)
+	case g.Quiet:
+		reply = NoObjection()
 	}
 	if g.Decided != nil {
 		g.Decided(r, res, refused)
@@ -182,14 +186,36 @@ func (g *Guard) Cleared(toolUseID string) bool {
 	return g.cleared[toolUseID]
 }
 
-// Defers says whether a call of this classification waits for a person. It is
-// the table of levels: external always waits; lockdown keeps back everything
-// that is not plainly local, network reads and opaque calls included.
-func Defers(l policy.Level, r policy.Result) bool {
-	if r.Tier >= policy.External {
-		return true
+// Decision is what becomes of a call.
+type Decision uint8
+
+// The decisions, mildest first.
+const (
+	Run   Decision = iota
+	Ask            // the person at the client's prompt decides
+	Defer          // refused and queued
+)
+
+var decisionNames = [...]string{"run", "ask", "defer"}
+
+func (d Decision) String() string {
+	if int(d) < len(decisionNames) {
+		return decisionNames[d]
 	}
-	return l >= policy.Lockdown && (r.Tier >= policy.Shared || r.Net || r.Opaque)
+	return fmt.Sprintf("decision(%d)", uint8(d))
+}
+
+// Answer is the table of levels: external never just runs; lockdown keeps back
+// everything that is not plainly local, network reads and opaque calls
+// included; and where a person sits at the prompt, the person is asked.
+func Answer(l policy.Level, r policy.Result) Decision {
+	switch {
+	case l == policy.Interactive && r.Tier >= policy.External:
+		return Ask
+	case r.Tier >= policy.External, l >= policy.Lockdown && (r.Tier >= policy.Shared || r.Net || r.Opaque):
+		return Defer
+	}
+	return Run
 }
 
 func (g *Guard) hold(ctx context.Context, r Request, call policy.Call, res policy.Result) Reply {
@@ -207,8 +233,13 @@ func (g *Guard) hold(ctx context.Context, r Request, call policy.Call, res polic
 		p := g.Place(r.Cwd)
 		a.GitHead, a.GitBranch = p.Head, p.Branch
 	}
+	a.Asked = Answer(g.Level, res) == Ask
 	stored, _, err := g.Queue.Add(ctx, a)
-	if err != nil {
+	switch {
+	case a.Asked:
+		a.Number = stored.Number
+		return AskPerson(Question(a, err))
+	case err != nil:
 		// Still refused: what could not be queued is in the transcript, where
 		// the scan after the attempt finds it.
 		return Failure(r.Event, fmt.Errorf("queue the call: %w", err))
@@ -216,17 +247,41 @@ func (g *Guard) hold(ctx context.Context, r Request, call policy.Call, res polic
 	return Deny(Reason(stored, res))
 }
 
-// Reason is what the agent reads when a call is refused.
+// Reason is what the agent reads when a call is refused. An action that was
+// queued in passing has no number yet.
 func Reason(a queue.Action, res policy.Result) string {
+	queued, waits := "queued", "it waits"
+	if a.Number > 0 {
+		queued += fmt.Sprintf(" as #%d", a.Number)
+		waits += fmt.Sprintf(" as #%d", a.Number)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "queued as #%d for review; go on with local work. ", a.Number)
+	fmt.Fprintf(&b, "%s for review; go on with local work. ", queued)
 	if a.Why != "" {
-		fmt.Fprintf(&b, "Why it waits: %s ", strings.TrimSuffix(a.Why, ".")+".")
+		fmt.Fprintf(&b, "Why it waits: %s ", sentence(a.Why))
 	}
 	fmt.Fprintf(&b, "A person decides in the morning and runs it exactly as you wrote it. "+
-		"Do not retry it, do not work round it, and do not report it as done: say that it waits as #%d.", a.Number)
+		"Do not retry it, do not work round it, and do not report it as done: say that %s.", waits)
 	if res.Tier < policy.External {
 		b.WriteString(" This run is in lockdown.")
 	}
 	return b.String()
 }
+
+// Question is what the person at the prompt reads when asked about a call. It
+// is noted whatever the answer is; failed says why it could not be.
+func Question(a queue.Action, failed error) string {
+	q := "loop: this leaves the machine."
+	if a.Why != "" {
+		q += " " + sentence(a.Why)
+	}
+	switch {
+	case failed != nil:
+		return q + " It could not be noted: " + strings.TrimSpace(failed.Error())
+	case a.Number > 0:
+		return q + fmt.Sprintf(" Noted as #%d.", a.Number)
+	}
+	return q
+}
+
+func sentence(s string) string { return strings.TrimSuffix(s, ".") + "." }

@@ -94,7 +94,11 @@ func Allow() Reply { return permission("allow", "") }
 // its own words before the reason.
 func Deny(reason string) Reply { return permission("deny", reason) }
 
-// NoObjection is the answer to an event that decides nothing.
+// AskPerson has the client ask the person at its prompt. Where nobody can be
+// asked, the client takes it for a no.
+func AskPerson(question string) Reply { return permission("ask", question) }
+
+// NoObjection decides nothing.
 func NoObjection() Reply { return Reply{} }
 
 // Failure is the answer when loop itself failed: a call is blocked, and so is

@@ -118,6 +118,9 @@ func asRefused(a queue.Action, err error) error {
 	case errors.Is(err, queue.ErrExecuted):
 		e.Reason = "it has already run" + outcome(a)
 		e.Advice = fmt.Sprintf("loop approve %d --again runs it once more; loop reject %d closes it", a.Number, a.Number)
+	case errors.Is(err, queue.ErrAsked):
+		e.Reason = "it was asked at the prompt, and nobody noted whether it ran then"
+		e.Advice = fmt.Sprintf("loop approve %d --again runs it all the same; loop reject %d closes it", a.Number, a.Number)
 	case errors.Is(err, queue.ErrStatus):
 		e.Reason = standing(a, err)
 		if a.Status == queue.Failed || a.Status == queue.Unknown {
@@ -194,6 +197,9 @@ func findShell(shell string, env []string) (string, error) {
 
 // evidenceText says what is known, for a person.
 func evidenceText(a queue.Action) string {
+	if a.Asked && a.Evidence == policy.Blocked {
+		return "asked at the prompt: whether it ran then is not known"
+	}
 	switch a.Evidence {
 	case policy.Executed:
 		return "executed: it has already run" + outcome(a) + "; this would be once more"

@@ -134,8 +134,15 @@ func relative(root, dir string) string {
 	return dir
 }
 
+// askedOnly: the person at the client's prompt was asked, and nothing says what
+// the answer was.
+func askedOnly(a *queue.Action) bool { return a.Asked && a.Evidence == policy.Blocked }
+
 // evidence is the word for what is known, with the outcome of what ran.
 func evidence(a *queue.Action) string {
+	if askedOnly(a) {
+		return "asked"
+	}
 	word := term.Truncate(term.Line(string(a.Evidence)), 16)
 	if a.Evidence == policy.Executed && a.Outcome != "" {
 		word += " (" + term.Truncate(term.Line(a.Outcome), 16) + ")"

@@ -43,7 +43,11 @@ func (p *printer) evidenceText(a *queue.Action) string {
 	case policy.Executed:
 		word += ": it got past the firewall"
 	case policy.Blocked:
-		word += ": the firewall stopped it"
+		if askedOnly(a) {
+			word += " at the prompt: whether it ran then is not known"
+		} else {
+			word += ": the firewall stopped it"
+		}
 	case policy.Written:
 		word += ": put into a file, to run later"
 	case policy.Mentioned:
