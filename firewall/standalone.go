@@ -10,6 +10,10 @@ import (
 	"github.com/seed-b23e517c/loop/policy"
 )
 
+// AloneTimeout is how long the client waits for the hook of a prompt, in
+// seconds.
+const AloneTimeout = 10
+
 // maxCall bounds what a hook reads of one call.
 const maxCall = 64 << 20
 

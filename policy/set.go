@@ -77,6 +77,7 @@ type PackFile struct {
 // LoadOptions names what is in force beside the embedded packs.
 type LoadOptions struct {
 	Packs    []PackFile
+	Trusted  bool     // the examples of the packs are not run: it has been done before
 	Patterns []string // plain strings, found anywhere, case-insensitively, as external rules
 }
 
@@ -105,7 +106,7 @@ func Load(o LoadOptions) (*Set, error) {
 		}
 	}
 	for _, f := range o.Packs {
-		if err := s.addUser(f); err != nil {
+		if err := s.addUser(f, o.Trusted); err != nil {
 			return nil, err
 		}
 	}

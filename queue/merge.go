@@ -26,6 +26,13 @@ func grave(e policy.Evidence) int {
 // grow. A call that was decided as a blocked one and then turns out to have
 // run waits for a person again: the decision was about something else.
 func merge(old, seen Action) Action {
+	switch {
+	case seen.Evidence != policy.Blocked:
+	case old.Evidence == policy.Blocked:
+		old.Asked = old.Asked && seen.Asked // one hook asked, another refused: it did not run
+	default:
+		old.Asked = seen.Asked
+	}
 	if grave(seen.Evidence) > grave(old.Evidence) {
 		old.Evidence = seen.Evidence
 		fill(&seen.Why, old.Why)
@@ -36,7 +43,6 @@ func merge(old, seen Action) Action {
 	}
 	old.Tier = max(old.Tier, seen.Tier)
 	old.Opaque = old.Opaque || seen.Opaque
-	old.Asked = old.Asked || seen.Asked
 	for _, r := range seen.Rules {
 		if !slices.Contains(old.Rules, r) {
 			old.Rules = append(old.Rules, r)

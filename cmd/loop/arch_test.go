@@ -44,6 +44,7 @@ var thirdParty = map[string][]string{
 	"mvdan.cc/sh":                       {"policy/shell"},
 	"github.com/tidwall/gjson":          {"transcript", "scanner"},
 	"golang.org/x/mod":                  {"receipt"},
+	"github.com/tailscale/hujson":       {"firewall"},
 }
 
 type listed struct {

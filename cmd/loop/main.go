@@ -13,6 +13,12 @@ import (
 )
 
 func main() {
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(), now: time.Now}
+	// A person waits for it before each call of the agent: it goes round
+	// the command tree and the handling of signals.
+	if len(os.Args) > 1 && os.Args[1] == hookCommand {
+		os.Exit(a.runHookAlone(context.Background(), os.Args[2:]))
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	kill := make(chan struct{})
 	signals := make(chan os.Signal, 2)
@@ -28,10 +34,7 @@ func main() {
 		<-signals
 		close(kill)
 	}()
-	a := &app{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		env: os.Environ(), now: time.Now, kill: kill,
-	}
+	a.kill = kill
 	os.Exit(a.run(ctx, os.Args[1:]))
 }
 

@@ -60,7 +60,11 @@ func session(ctx context.Context, store *queue.Store, refs []string) (queue.Sess
 	}
 	s, err := store.LastSession(ctx)
 	if errors.Is(err, queue.ErrNotFound) {
-		return s, &hintedError{err: errors.New("no session in this repository yet"), hint: "`loop run` makes one; `loop demo` shows the whole cycle"}
+		hint := "`loop run` makes one; `loop demo` shows the whole cycle"
+		if n, err := store.WaitingElsewhere(ctx, ""); err == nil && n > 0 {
+			hint = "`loop list` shows what waits from the client's prompt"
+		}
+		return s, &hintedError{err: errors.New("no session in this repository yet"), hint: hint}
 	}
 	return s, err
 }

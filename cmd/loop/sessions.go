@@ -22,15 +22,22 @@ type sessionFile struct {
 	changed time.Time
 }
 
+// clientFolder is where the client keeps its files.
+func (a *app) clientFolder() (string, error) {
+	if dir := a.getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir, nil
+	}
+	if home := a.home(); home != "" {
+		return filepath.Join(home, ".claude"), nil
+	}
+	return "", &hintedError{err: errors.New("no folder of the client's: neither CLAUDE_CONFIG_DIR nor HOME is set"), hint: sessionHint}
+}
+
 // sessionFolder is where the client keeps its sessions.
 func (a *app) sessionFolder() (string, error) {
-	dir := a.getenv("CLAUDE_CONFIG_DIR")
-	if dir == "" {
-		home := a.home()
-		if home == "" {
-			return "", &hintedError{err: errors.New("no session folder: neither CLAUDE_CONFIG_DIR nor HOME is set"), hint: sessionHint}
-		}
-		dir = filepath.Join(home, ".claude")
+	dir, err := a.clientFolder()
+	if err != nil {
+		return "", err
 	}
 	dir = filepath.Join(dir, "projects")
 	info, err := os.Stat(dir)

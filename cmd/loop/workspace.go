@@ -31,6 +31,11 @@ func (a *app) workspace(ctx context.Context) (workspace, error) {
 	if err != nil {
 		return workspace{}, err
 	}
+	return a.workspaceAt(ctx, dir)
+}
+
+// workspaceAt is the workspace that a folder belongs to.
+func (a *app) workspaceAt(ctx context.Context, dir string) (workspace, error) {
 	w := workspace{Root: dir}
 	common := dir
 	out := proc.Run(ctx, proc.RunOptions{
@@ -136,13 +141,22 @@ func (a *app) loadConfig(w workspace) (config.Config, *policy.Set, error) {
 }
 
 func loadRules(c config.Config) (*policy.Set, error) {
+	o, err := rulesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return policy.Load(o)
+}
+
+// rulesOf reads the rule packs that a configuration names.
+func rulesOf(c config.Config) (policy.LoadOptions, error) {
 	o := policy.LoadOptions{Patterns: c.Patterns}
 	for i, path := range slices.Concat(c.OwnRules, c.Rules) {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("read rules: %w", err)
+			return o, fmt.Errorf("read rules: %w", err)
 		}
 		o.Packs = append(o.Packs, policy.PackFile{Name: path, Data: data, Own: i < len(c.OwnRules)})
 	}
-	return policy.Load(o)
+	return o, nil
 }

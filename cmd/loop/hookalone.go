@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-b23e517c/loop/config"
+	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/runner"
+)
+
+// hookCommand is what the client calls before each tool call; see `loop
+// firewall install`.
+const hookCommand = "hook"
+
+const (
+	aloneDeadline = (firewall.AloneTimeout - 2) * time.Second // the client's own is longer
+	aloneWait     = 250 * time.Millisecond                    // for the queue; then the spool
+	aloneMemory   = 512 << 20                                 // below it, no garbage is collected
+)
+
+// runHookAlone answers one call by itself. It follows the client's contract:
+// exit 0 with a decision on stdout or none, 2 to block.
+func (a *app) runHookAlone(ctx context.Context, args []string) int {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(aloneMemory)
+	r := a.answerAlone(ctx, args)
+	_, _ = io.WriteString(a.stderr, r.Stderr)
+	if _, err := io.WriteString(a.stdout, r.Stdout); err != nil && r.Stdout != "" {
+		return firewall.Failure(firewall.EventPreToolUse, err).Exit
+	}
+	return r.Exit
+}
+
+func (a *app) answerAlone(ctx context.Context, args []string) firewall.Reply {
+	flags := flag.NewFlagSet(hookCommand, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	name := flags.String("level", "", "autonomy level")
+	err := flags.Parse(args)
+	if err == nil && *name == "" {
+		err = errors.New("loop hook needs --level; it is called by the client: `loop firewall install`")
+	}
+	var level policy.Level
+	if err == nil {
+		level, err = policy.ParseLevel(*name)
+	}
+	if err != nil {
+		return firewall.Failure(firewall.EventPreToolUse, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, aloneDeadline)
+	defer cancel()
+	alone := firewall.Alone{Level: level, Open: func(r firewall.Request) (*firewall.Guard, error) {
+		h, err := a.openAlone(ctx, level, r)
+		if err != nil {
+			return nil, err
+		}
+		return h.guard(), nil
+	}}
+	return alone.Answer(ctx, a.stdin)
+}
+
+// hookAlone is what one call needs: the rules at once, the queue only when the
+// call does not just run.
+type hookAlone struct {
+	a         *app
+	ctx       context.Context
+	session   string
+	root, cwd string
+	set       *policy.Set
+
+	once sync.Once
+	work workspace
+	err  error
+}
+
+func (a *app) openAlone(ctx context.Context, level policy.Level, r firewall.Request) (*hookAlone, error) {
+	h := &hookAlone{a: a, ctx: ctx, session: r.SessionID, cwd: r.Cwd}
+	if h.cwd == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		h.cwd = dir
+	}
+	h.root = a.topFolder(ctx, h.cwd)
+	var err error
+	if h.set, err = a.rulesAlone(h.root); err == nil || level != policy.Interactive {
+		return h, err
+	}
+	// Rules that cannot be read take nothing away from the built-in ones.
+	fmt.Fprintf(a.stderr, "loop: the built-in rules alone hold here: %v\n", err)
+	h.set, err = policy.Builtin()
+	return h, err
+}
+
+// rulesAlone are the rules in force in a repository. Their examples are not
+// run: `loop firewall status` and `loop rules check` do that.
+func (a *app) rulesAlone(root string) (*policy.Set, error) {
+	c, err := config.Load(a.userDir(), root)
+	if err != nil {
+		return nil, err
+	}
+	o, err := rulesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	o.Trusted = true
+	return policy.Load(o)
+}
+
+// topFolder is the top folder of the work tree of dir, else dir. Asking git is
+// a process more, so it is asked only where its environment says more than the
+// folders do.
+func (a *app) topFolder(ctx context.Context, dir string) string {
+	if a.getenv("GIT_DIR") != "" || a.getenv("GIT_WORK_TREE") != "" {
+		if w, err := a.workspaceAt(ctx, dir); err == nil {
+			return w.Root
+		}
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return dir
+		}
+	}
+}
+
+func (h *hookAlone) guard() *firewall.Guard {
+	return &firewall.Guard{
+		Classifier: h.set, Queue: h, Base: queue.Action{Session: h.session},
+		Place: h.place, ReadFile: h.readFile, Now: h.a.now,
+	}
+}
+
+func (h *hookAlone) readFile(cwd, name string) (string, bool) {
+	dirs := []string{h.root, cwd, "/tmp"}
+	if dir := h.a.getenv("TMPDIR"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	return runner.ReadScript(dirs, name)
+}
+
+// workspace asks git for the repository, once.
+func (h *hookAlone) workspace() (workspace, error) {
+	h.once.Do(func() { h.work, h.err = h.a.workspaceAt(h.ctx, h.cwd) })
+	return h.work, h.err
+}
+
+// place asks git where the repository stands, three questions at a time.
+func (h *hookAlone) place(string) (p firewall.Place) {
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = h.workspace() })
+	wg.Go(func() { p.Head = h.git("rev-parse", "--verify", "--quiet", "HEAD") })
+	wg.Go(func() { p.Branch = h.git("symbolic-ref", "--short", "--quiet", "HEAD") })
+	wg.Wait()
+	return p
+}
+
+func (h *hookAlone) git(args ...string) string {
+	out := proc.Run(h.ctx, proc.RunOptions{
+		Argv: append([]string{"git"}, args...), Dir: h.cwd, Env: h.a.env, Timeout: aloneDeadline, Tail: 4 << 10, Now: h.a.now,
+	})
+	if !out.OK() {
+		return ""
+	}
+	return strings.TrimSpace(string(out.Tail))
+}
+
+// Add puts the action into the queue of the repository in which the call is
+// made.
+func (h *hookAlone) Add(ctx context.Context, x queue.Action) (queue.Action, bool, error) {
+	w, err := h.workspace()
+	if err != nil {
+		return x, false, err
+	}
+	s, err := queue.Open(w.State, queue.Options{Now: h.a.now, Timeout: aloneWait})
+	if err != nil {
+		return x, false, err
+	}
+	return s.AddOrSpool(ctx, x)
+}
