@@ -63,7 +63,7 @@ func (f PromptFile) Install(h PromptHook) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	b.Written = sum(text)
+	b.Written = hexSum(text)
 	// What was there is kept before it is changed.
 	if err := f.keep(target, b); err != nil {
 		return false, err
@@ -78,7 +78,7 @@ func (f PromptFile) Install(h PromptHook) (changed bool, err error) {
 // already and the file is as loop wrote it, that is what was there before the
 // first one; else it is the file without the hook.
 func (f PromptFile) before(target string, old []byte, missing bool) (backup, error) {
-	if b, ok := f.kept(target); ok && b.Written == sum(old) && !missing {
+	if b, ok := f.kept(target); ok && b.Written == hexSum(old) && !missing {
 		return b, nil
 	}
 	b := backup{Schema: 1, Path: target, Missing: missing, Original: old}
@@ -106,7 +106,7 @@ func (f PromptFile) Uninstall() (Undone, error) {
 		return NothingThere, err
 	}
 	b, kept := f.kept(target)
-	if kept && b.Written == sum(old) {
+	if kept && b.Written == hexSum(old) {
 		return f.putBack(target, b, old)
 	}
 	text, there, err := RemovePromptHook(old, b.Had)
@@ -142,7 +142,7 @@ func (f PromptFile) putBack(target string, b backup, old []byte) (Undone, error)
 func (f PromptFile) about(err error) error { return fmt.Errorf("%q: %w", f.Path, err) }
 
 func (f PromptFile) backupPath(target string) string {
-	return filepath.Join(f.Backup, sum([]byte(target))[:16]+".json")
+	return filepath.Join(f.Backup, hexSum([]byte(target))[:16]+".json")
 }
 
 func (f PromptFile) keep(target string, b backup) error {
@@ -236,7 +236,7 @@ func replaceFile(path string, old, text []byte, mode fs.FileMode) (err error) {
 	return os.Rename(tmp.Name(), path)
 }
 
-func sum(b []byte) string {
+func hexSum(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }
