@@ -1,7 +1,9 @@
 package receipt
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,11 +39,12 @@ type Source struct {
 // Judge says what a receipt is worth where it stands. The table of what was
 // issued decides, not the MAC.
 type Judge struct {
-	// Book is the table of this session; nil if none was kept.
+	// Book is the table of receipts issued so far; nil if it is gone.
 	Book *Book
-	// Earlier reports whether the ledger of an earlier session has the token;
-	// may be nil.
-	Earlier func(Token) bool
+	// Ledger finds the record of a token that the Book does not have, in the
+	// audit logs of this session and of earlier ones; may be nil. A log does
+	// not say what was revoked.
+	Ledger func(Token) (Record, bool)
 	// Source finds the call of an entry, for the check whether the sentence
 	// fits it; may be nil, and then that is not checked.
 	Source func(Entry) (Source, bool)
@@ -53,7 +56,7 @@ type Ruling struct {
 	Severity Severity
 	Reason   string // one line for a person; what agents wrote is quoted
 	Sentence string // that the receipt is cited for; empty if unclear
-	Entry    *Entry // of the token, where the Book has one
+	Entry    *Entry // of the token, if it was issued
 }
 
 // Rule judges one sighting.
@@ -73,11 +76,8 @@ func (j Judge) rule(s Sighting) Ruling {
 		}
 		return ruling(VerdictMalformed, "%q is not written as a receipt is", shorten(s.Text))
 	}
-	if entries := j.lookup(s.Token); len(entries) > 0 {
+	if entries := j.issued(s.Token); len(entries) > 0 {
 		return ruleIssued(entries, s)
-	}
-	if j.Earlier != nil && j.Earlier(s.Token) {
-		return ruling(VerdictReplayed, "it was issued in an earlier session%s", arrivedNote(s))
 	}
 	if s.Arrived {
 		r := ruling(VerdictForeign, "it came in a tool result and was never issued here")
@@ -86,44 +86,55 @@ func (j Judge) rule(s Sighting) Ruling {
 		}
 		return r
 	}
-	return ruling(VerdictForged, "it was never issued, here or earlier")
+	return ruling(VerdictForged, "it was never issued, here or before")
 }
 
 func ruling(v Verdict, reason string, args ...any) Ruling {
 	return Ruling{Verdict: v, Severity: v.Severity(), Reason: fmt.Sprintf(reason, args...)}
 }
 
-func (j Judge) lookup(t Token) []Entry {
-	if j.Book == nil {
-		return nil
-	}
-	return j.Book.Lookup(t)
-}
-
-// ruleIssued judges a token of this session's table. Several entries bear one
-// token in zc-v1; the best of them counts.
-func ruleIssued(entries []Entry, s Sighting) Ruling {
-	var revoked, elsewhere *Entry
-	for i, e := range entries {
-		switch {
-		case e.Scope == s.Scope && e.Revoked == "":
-			r := ruling(VerdictValid, "issued in this attempt for %q", e.Tool)
-			r.Entry = &entries[i]
-			return r
-		case e.Revoked != "" && revoked == nil:
-			revoked = &entries[i]
-		case e.Revoked == "" && elsewhere == nil:
-			elsewhere = &entries[i]
+// issued gives the calls that a token was issued for, by the Book, or else by
+// the ledger.
+func (j Judge) issued(t Token) []Entry {
+	if j.Book != nil {
+		if entries := j.Book.Lookup(t); len(entries) > 0 {
+			return entries
 		}
 	}
-	if elsewhere != nil && (revoked == nil || revoked.Scope != s.Scope) {
-		r := ruling(VerdictReplayed, "it was issued in another attempt, %q%s", elsewhere.Scope, arrivedNote(s))
-		r.Entry = elsewhere
-		return r
+	if j.Ledger != nil {
+		if r, ok := j.Ledger(t); ok {
+			return []Entry{{Token: t, Scope: r.Scope, ToolUseID: r.ToolUseID, Tool: r.Tool, Unix: r.TS}}
+		}
 	}
-	r := ruling(VerdictRevoked, "it was withdrawn: %s", revoked.Revoked)
-	r.Entry = revoked
+	return nil
+}
+
+// ruleIssued judges a token that was issued. Several entries bear one token in
+// zc-v1; the one that speaks most for the agent counts: a good one of its own
+// attempt, then a withdrawn one, then one of another attempt.
+func ruleIssued(entries []Entry, s Sighting) Ruling {
+	best := slices.MinFunc(entries, func(a, b Entry) int { return cmp.Compare(rank(a, s.Scope), rank(b, s.Scope)) })
+	var r Ruling
+	switch {
+	case best.Scope != s.Scope:
+		r = ruling(VerdictReplayed, "it was issued in another attempt, %q%s", best.Scope, arrivedNote(s))
+	case best.Revoked != "":
+		r = ruling(VerdictRevoked, "it was withdrawn: %s", best.Revoked)
+	default:
+		r = ruling(VerdictValid, "issued in this attempt for %q", best.Tool)
+	}
+	r.Entry = &best
 	return r
+}
+
+func rank(e Entry, scope string) int {
+	switch {
+	case e.Scope == scope && e.Revoked == "":
+		return 0
+	case e.Scope == scope:
+		return 1
+	}
+	return 2
 }
 
 func arrivedNote(s Sighting) string {
@@ -154,7 +165,7 @@ func (j Judge) placed(s Sighting, r Ruling) Ruling {
 		return r
 	}
 	why := ""
-	for _, e := range j.lookup(s.Token) {
+	for _, e := range j.issued(s.Token) {
 		if e.Scope != s.Scope || e.Revoked != "" {
 			continue
 		}

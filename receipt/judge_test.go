@@ -46,9 +46,11 @@ func newCourt(t *testing.T) *court {
 
 func (c *court) judge() Judge {
 	return Judge{
-		Book:    c.book,
-		Earlier: func(t Token) bool { return t == c.earlier },
-		Source:  func(Entry) (Source, bool) { return c.source, true },
+		Book: c.book,
+		Ledger: func(t Token) (Record, bool) {
+			return Record{Event: CallOK, Scope: "earlier/1-1", Tool: "Bash", Receipt: t}, t == c.earlier
+		},
+		Source: func(Entry) (Source, bool) { return c.source, true },
 	}
 }
 
@@ -105,6 +107,22 @@ func TestJudgeWithoutTables(t *testing.T) {
 	text := "[receipt: " + c.ours.Token.String() + "]"
 	if r := (Judge{}).Rule(Sighting{Candidate: Find(text)[0], In: text}); r.Verdict != VerdictForged {
 		t.Errorf("%+v", r)
+	}
+}
+
+// After a crash the table is gone and the log is there: a receipt of the
+// attempt itself is good.
+func TestJudgeByTheLedgerAlone(t *testing.T) {
+	c := newCourt(t)
+	j := Judge{Ledger: func(t Token) (Record, bool) {
+		return Record{Event: CallOK, Scope: "s/3-1", ToolUseID: "toolu_1", Tool: "Bash", Receipt: t}, t == c.ours.Token
+	}}
+	text := c.ours.Token.String() + " " + c.never.String()
+	found := Find(text)
+	for i, want := range []Verdict{VerdictValid, VerdictForged} {
+		if r := j.Rule(Sighting{Candidate: found[i], In: text, Scope: "s/3-1"}); r.Verdict != want {
+			t.Errorf("%s: %s, want %s", r.Verdict, r.Reason, want)
+		}
 	}
 }
 
