@@ -19,13 +19,20 @@ const (
 
 // calls remembers calls: which were seen, which wait for their result.
 type calls struct {
+	*known
+	pending map[string]*pendingCall
+	recent  map[string]*pendingCall
+	order   []string // of recent
+	bytes   int
+}
+
+// known is the calls that were seen.
+type known struct {
 	seed     maphash.Seed
 	ids, old map[uint64]uint64 // hash of the id to hash of the call
-	pending  map[string]*pendingCall
-	recent   map[string]*pendingCall
-	order    []string // of recent
-	bytes    int
 }
+
+func newKnown() *known { return &known{seed: maphash.MakeSeed(), ids: map[uint64]uint64{}} }
 
 type pendingCall struct {
 	entry      *entry // nil: it is no hit
@@ -37,7 +44,7 @@ type pendingCall struct {
 
 func newCalls() calls {
 	return calls{
-		seed: maphash.MakeSeed(), ids: map[uint64]uint64{},
+		known:   newKnown(),
 		pending: map[string]*pendingCall{}, recent: map[string]*pendingCall{},
 	}
 }
@@ -46,7 +53,7 @@ func (c *calls) waiting() bool { return len(c.pending) > 0 }
 
 // repeated says whether this very call was seen before, and remembers it. The
 // same id with another input is another call.
-func (c *calls) repeated(call *transcript.Call) bool {
+func (c *known) repeated(call *transcript.Call) bool {
 	if call.ID == "" {
 		return false
 	}
@@ -68,7 +75,7 @@ func (c *calls) repeated(call *transcript.Call) bool {
 	return ok && before == sum
 }
 
-func (c *calls) seen(id string) bool {
+func (c *known) seen(id string) bool {
 	h := maphash.String(c.seed, id)
 	_, now := c.ids[h]
 	_, old := c.old[h]
@@ -104,6 +111,7 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 		return
 	}
 	s.stats.Calls++
+	s.catchUp(ev.Time)
 	h := s.hit(ev)
 	h.Tool, h.ToolUseID, h.Input = ev.Call.Name, ev.Call.ID, ev.Call.Input
 	h.Cwd = s.cwd

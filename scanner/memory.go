@@ -25,13 +25,15 @@ type memory struct {
 	files map[string]*written
 	order []string // oldest first
 	asked bool     // the last question was answered by a guess, or in part
+	from  string   // the file of the session whose call writes now; "" = the one that is scanned
 }
 
 // written is the text of one file.
 type written struct {
 	text    string
-	line    int  // of the call that wrote it last
-	partial bool // the rest of the file is not known
+	line    int    // of the call that wrote it last
+	from    string // the file in which that call stands; "" = the one that is scanned
+	partial bool   // the rest of the file is not known
 }
 
 func (m *memory) put(name, text string, line int, partial bool) {
@@ -45,7 +47,7 @@ func (m *memory) put(name, text string, line int, partial bool) {
 	if len(text) > maxKeptFile {
 		return
 	}
-	m.files[name] = &written{text: text, line: line, partial: partial}
+	m.files[name] = &written{text: text, line: line, from: m.from, partial: partial}
 	if m.order = append(m.order, name); len(m.order) > maxKeptFiles {
 		delete(m.files, m.order[0])
 		m.order = m.order[1:]
@@ -278,5 +280,9 @@ func (s *scanning) bothLines(h Hit, res policy.Result) string {
 		return ""
 	}
 	text := res.Hits[0].Text
-	return fmt.Sprintf("written at line %d: %s; run at line %d: %s", w.line, excerpt([]byte(text), 0, 0), h.Line, excerpt([]byte(h.Command), 0, 0))
+	where := fmt.Sprintf("line %d", w.line)
+	if w.from != "" {
+		where += " of " + oneLine(path.Base(w.from))
+	}
+	return fmt.Sprintf("written at %s: %s; run at line %d: %s", where, excerpt([]byte(text), 0, 0), h.Line, excerpt([]byte(h.Command), 0, 0))
 }

@@ -60,6 +60,10 @@ type Options struct {
 	// before it ran and that its name alone is no reason for a hit; may be nil.
 	Cleared func(toolUseID string) bool
 
+	// Session is what this file has in common with others, which are scanned
+	// one after the other; may be nil.
+	Session *Session
+
 	Shared func(Hit) error // called for calls of the shared tier, which are no hits; may be nil
 }
 
@@ -120,6 +124,7 @@ type scanning struct {
 	long  longLine
 	files memory
 	hints hints
+	due   int // of the session's writes, the next that is to be remembered
 
 	cwd      string // what the last init record said
 	lastText string // the last text of an agent that held words of interest
@@ -130,6 +135,9 @@ func newScan(o Options, rules classifier, yield func(Hit) error) *scanning {
 	s.words = newWords(rules, o.Ignore)
 	s.out = &outbox{yield: yield, shared: o.Shared, stats: &s.stats}
 	s.calls = newCalls()
+	if o.Session != nil {
+		s.calls.known = o.Session.known
+	}
 	return s
 }
 
