@@ -68,3 +68,49 @@ func outline(ev Event) string {
 	}
 	return ""
 }
+
+// TestBrokenAgents holds that torn and glued records of other agents, and the
+// encodings that shells give them, lose no call.
+func TestBrokenAgents(t *testing.T) {
+	push := `{"timestamp":"2026-11-30T03:05:39Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{}","call_id":"c1"}}`
+	other := `{"timestamp":1,"part":{"tool":"bash","callID":"c2","state":{"status":"running","input":{"command":"git push"}}}}`
+	wide := func(s string) string {
+		var b strings.Builder
+		for _, r := range s {
+			b.WriteByte(byte(r))
+			b.WriteByte(0)
+		}
+		return b.String()
+	}
+	tests := map[string]struct {
+		in   string
+		want int
+	}{
+		"glued":              {push + push, 2},
+		"glued, of no type":  {other + other, 2},
+		"torn":               {push[:50] + push, 1},
+		"torn, the client's": {callRow[:50] + push, 1},
+		"comma behind":       {"[\n" + push + ",\n" + other + "\n]", 2},
+		"one array":          {"[" + other + "," + push + "]", 2},
+		"two of one line":    {push + "," + other, 2},
+		"UTF-16, no mark":    {wide(push + "\n" + other + "\n"), 2},
+		"UTF-16 array":       {wide("[" + other + "]"), 1},
+		"CRLF":               {push + "\r\n" + other + "\r\n", 2},
+		"pretty":             {"{\n  \"part\": {\"tool\": \"bash\", \"callID\": \"c2\",\n  \"state\": {\"input\": {\"command\": \"x\"}}}\n}\n", 1},
+		"data, then text":    {`{"a":1} text`, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			events, _ := decodeAll(t, []byte(tt.in), Options{})
+			calls := 0
+			for _, ev := range events {
+				if ev.Call != nil {
+					calls++
+				}
+			}
+			if calls != tt.want {
+				t.Errorf("%d calls, want %d", calls, tt.want)
+			}
+		})
+	}
+}

@@ -232,8 +232,12 @@ func (l *Lines) skipMark() {
 	switch {
 	case bytes.HasPrefix(b, markUTF8):
 		l.start, l.scanned = 3, 3
-	case bytes.HasPrefix(b, markLE), bytes.HasPrefix(b, markBE):
-		l.r = newUTF16(bytes.Clone(b[2:]), l.r, b[0] == 0xfe)
+	case bytes.HasPrefix(b, markLE), bytes.HasPrefix(b, markBE), wide(b):
+		mark := 2
+		if wide(b) {
+			mark = 0
+		}
+		l.r = newUTF16(bytes.Clone(b[mark:]), l.r, b[0] == 0xfe || b[0] == 0)
 		l.start, l.end, l.scanned = 0, 0, 0
 		if errors.Is(l.err, io.EOF) {
 			l.err = nil // the bytes at hand still have to be converted
@@ -247,8 +251,17 @@ var (
 	markBE   = []byte("\xfe\xff")
 )
 
+// wide says whether b begins with a bracket in UTF-16 that no mark stands
+// before.
+func wide(b []byte) bool {
+	return len(b) > 1 && (b[1] == 0 && (b[0] == '{' || b[0] == '[') || b[0] == 0 && (b[1] == '{' || b[1] == '['))
+}
+
 // maybeMark says whether b can be the beginning of a mark, so that no first
 // byte is waited for in vain.
 func maybeMark(b []byte) bool {
+	if len(b) == 1 && (b[0] == 0 || b[0] == '{' || b[0] == '[') {
+		return true
+	}
 	return bytes.HasPrefix(markUTF8, b) || bytes.HasPrefix(markLE, b) || bytes.HasPrefix(markBE, b)
 }

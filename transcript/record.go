@@ -82,7 +82,8 @@ func (d *lineDecoder) record(rest string, at int) int {
 		return -1
 	}
 	rows, known := readRows(s[:n])
-	if !known && (at > 0 || len(rows) == 0 || strings.Trim(s[n:], " \t\r\n,") != "") {
+	behind := strings.TrimLeft(s[n:], " \t\r\n,")
+	if !known && (at > 0 || len(rows) == 0 || behind != "" && behind[0] != '{') {
 		d.budget -= n
 		return -1 // JSON in the middle of a text
 	}
@@ -143,7 +144,7 @@ func beginsLikeJSON(s string) bool {
 
 // recordStarts are how records and the blocks inside them begin. They are
 // looked for inside a line only after its first character.
-var recordStarts = [...]string{`{"type"`, `{ "type"`, `{"parentUuid"`, `{"id"`, `{"role"`, `{"duration_api_ms"`, `{"tool_use_id"`}
+var recordStarts = [...]string{`{"type"`, `{ "type"`, `{"parentUuid"`, `{"id"`, `{"role"`, `{"duration_api_ms"`, `{"tool_use_id"`, `{"timestamp"`, `{"uuid"`, `{"sessionId"`}
 
 func nextRecord(s string) int {
 	for at := 0; ; {

@@ -131,7 +131,7 @@ func (r *row) isRecord() bool {
 	case "assistant", "user", "system", "result", "progress", "agent_progress", "attachment",
 		"rate_limit_event", "stream_event", "tool_progress", "command_lifecycle", "summary",
 		"queue-operation", "file-history-snapshot", "last-prompt",
-		"response_item", "tool.execution_start", "tool.execution_complete", "item.started", "item.completed":
+		"response_item", "tool.execution_start", "tool.execution_complete", "item.started", "item.completed", "event_msg":
 		return true
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		return r.name != ""

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,8 +31,10 @@ command cut after 400 bytes. Only your own rules count beside the built-in ones,
 a repository's.
 
 With files: print every call and text that reaches outside, one a line: stream-json, the
-client's session files, plain text; - is standard input. With --queue the hits go into the
-queue, for people who keep their own loop.
+client's session files, those of other agents, plain text; - is standard input, a folder is
+read with all that is in it, a session together with the files of its subagents. With
+--queue the hits go into the queue, for people who keep their own loop. A file that cannot
+be read is told, the others are read, and the exit code is 1.
 
 Without a file the exit code is 3 when a call that ran reached outside, else 0.
 
@@ -102,13 +101,14 @@ func (a *app) scan(ctx context.Context, files []string, o scanOptions) error {
 			return err
 		}
 	}
-	for _, name := range files {
-		if err := s.file(ctx, name); err != nil {
-			return err
-		}
+	if err := s.all(ctx, files); err != nil {
+		return err
 	}
 	if err := s.end(ctx); err != nil {
 		return err
+	}
+	if s.failed > 0 {
+		return &codeError{code: exitFailed}
 	}
 	if s.hits > 0 {
 		return &codeError{code: exitWaiting}
@@ -125,6 +125,7 @@ type scanRun struct {
 	session queue.Session
 	actions []queue.Action
 	hits    int
+	failed  int // files that could not be read, or not to their end
 }
 
 // oneNight is how long `loop scan --queue` goes on with one session: a loop of
@@ -149,33 +150,6 @@ func (s *scanRun) begin(ctx context.Context, w workspace) error {
 	}
 	s.session.Ended = now
 	return s.store.PutSession(ctx, s.session)
-}
-
-func (s *scanRun) file(ctx context.Context, name string) error {
-	var in io.Reader = s.a.stdin
-	shown := "-"
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in, shown = f, name
-		if s.o.queue {
-			if shown, err = filepath.Abs(name); err != nil {
-				return err
-			}
-		}
-	}
-	s.opts.File = shown
-	stats, err := scanner.Scan(ctx, in, s.opts, s.hit)
-	if err != nil {
-		return fmt.Errorf("scan %s: %w", shown, err)
-	}
-	if note := runner.ScanNote(stats); note != "" {
-		fmt.Fprintf(s.a.stderr, "loop: %s: %s\n", term.Quote(shown), note)
-	}
-	return nil
 }
 
 func (s *scanRun) hit(h scanner.Hit) error {

@@ -58,7 +58,8 @@ const sessionHint = "export CLAUDE_CONFIG_DIR=FOLDER says where the client keeps
 type sessionWalk struct {
 	since  time.Time
 	files  []sessionFile
-	older  int // files unchanged since before
+	old    []sessionFile // unchanged since before
+	all    bool          // any transcript counts, not only those of the client
 	unread []report.Unread
 	seen   map[string]bool // real folders, so that links cannot lead round
 }
@@ -102,7 +103,9 @@ func (w *sessionWalk) folder(dir, project string, depth int) {
 			} else {
 				w.fail(path, errors.New("too deep"))
 			}
-		case filepath.Ext(path) != ".jsonl":
+		case compressedName(path) != nil:
+			w.fail(path, compressedName(path))
+		case filepath.Ext(path) != ".jsonl" && (!w.all || !isTranscript(path)):
 		case err != nil:
 			w.fail(path, err)
 		case !info.Mode().IsRegular():
@@ -118,7 +121,7 @@ func (w *sessionWalk) folder(dir, project string, depth int) {
 
 func (w *sessionWalk) file(f sessionFile) {
 	if f.changed.Before(w.since) {
-		w.older++
+		w.old = append(w.old, f)
 		return
 	}
 	w.files = append(w.files, f)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -44,13 +43,13 @@ func (a *app) scanSessions(ctx context.Context, o scanOptions) error {
 	s := newSessionScan(a, set, now.Add(-age))
 	s.opts = scanner.Options{Set: set, Ignore: []string{rules}, CallsOnly: o.callsOnly}
 	found := findSessions(dir, s.since)
-	if err := s.all(ctx, found.files); err != nil {
+	if err := s.all(ctx, found); err != nil {
 		return err
 	}
 	out := s.tally.Outgoing(s.projects.name)
 	out.Folder, out.Since, out.Until = dir, s.since, now
 	out.Read, out.Unread = s.read, append(append(out.Unread, found.unread...), s.unread...)
-	out.Read.Older = found.older
+	out.Read.Older = len(found.old)
 	if err := a.printOutgoing(&out, o); err != nil {
 		return err
 	}
@@ -107,44 +106,62 @@ func newSessionScan(a *app, set *policy.Set, since time.Time) *sessionScan {
 // maxAtATime bounds the memory on a machine of many processors.
 const maxAtATime = 8
 
-// all scans the files over the processors and returns early only when ctx
+// all scans the sessions over the processors and returns early only when ctx
 // ends: a file that cannot be read does not stop the others.
-func (s *sessionScan) all(ctx context.Context, files []sessionFile) error {
-	stop := s.progress(files)
+func (s *sessionScan) all(ctx context.Context, found *sessionWalk) error {
+	stop := s.progress(found.files)
 	defer stop()
-	next := make(chan sessionFile)
+	groups := group(found.files, found.old)
+	next := make(chan *sessionGroup)
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), maxAtATime, len(files)) {
+	for range min(runtime.GOMAXPROCS(0), maxAtATime, len(groups)) {
 		wg.Go(func() {
-			for f := range next {
-				s.file(ctx, f)
+			for g := range next {
+				s.session(ctx, g)
 			}
 		})
 	}
-	for _, f := range files {
+	for _, g := range groups {
 		if ctx.Err() != nil {
 			break
 		}
-		next <- f
+		next <- g
 	}
 	close(next)
 	wg.Wait()
 	return ctx.Err()
 }
 
-func (s *sessionScan) file(ctx context.Context, f sessionFile) {
+// session scans the files of one session, each with what the others wrote.
+func (s *sessionScan) session(ctx context.Context, g *sessionGroup) {
+	o := s.opts
+	if len(g.files)+len(g.old) > 1 {
+		o.Session = gathered(ctx, g, o, func(path string) string { return path })
+	}
+	for _, f := range g.files {
+		if ctx.Err() == nil {
+			s.file(ctx, f, o)
+		}
+	}
+}
+
+func (s *sessionScan) file(ctx context.Context, f sessionFile, o scanner.Options) {
 	defer s.files.Add(1)
-	in, err := os.Open(f.path)
+	in, err := openTranscript(f.path)
 	if err != nil {
 		s.fail(f.path, err)
 		return
 	}
 	defer in.Close()
-	o := s.opts
+	text, err := plainText(&countingReader{r: in, n: &s.bytes}, f.path)
+	if err != nil {
+		s.fail(f.path, err)
+		return
+	}
 	o.File = f.path
 	hit := func(h scanner.Hit) error { s.hit(f, h); return nil }
 	o.Shared = hit
-	stats, err := scanner.Scan(ctx, &countingReader{r: in, n: &s.bytes}, o, hit)
+	stats, err := scanner.Scan(ctx, text, o, hit)
 	if err != nil && ctx.Err() == nil {
 		s.fail(f.path, err)
 	}

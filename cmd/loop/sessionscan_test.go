@@ -55,7 +55,7 @@ func TestManySessionsAtATime(t *testing.T) {
 		t.Fatalf("%d files, the first is %+v", len(found.files), found.files[0])
 	}
 	s := sessionScanOf(t, time.Time{})
-	if err := s.all(context.Background(), found.files); err != nil {
+	if err := s.all(context.Background(), found); err != nil {
 		t.Fatal(err)
 	}
 	out := s.tally.Outgoing(s.projects.name)
@@ -69,7 +69,7 @@ func TestSessionsStopWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s := sessionScanOf(t, time.Time{})
-	if err := s.all(ctx, found.files); !errors.Is(err, context.Canceled) {
+	if err := s.all(ctx, found); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
 	if len(s.unread) > 0 {
@@ -95,7 +95,7 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sessionScanOf(t, time.Time{})
-	if err := s.all(context.Background(), found.files); err != nil {
+	if err := s.all(context.Background(), found); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.unread) != 1 || s.read.Files != 1 {
