@@ -213,6 +213,19 @@ type Receipts struct {
 	Results   int      `json:"results"`           // calls that ran and did not fail
 	Receipted int      `json:"receipted"`         //
 	Missing   []string `json:"missing,omitempty"` // the calls without one: hostile text
+
+	Cited  int        `json:"cited,omitempty"`  // receipts that the agent wrote and that are good where they stand
+	Judged []Citation `json:"judged,omitempty"` // those that are not
+}
+
+// Citation is a receipt that the agent wrote and that is not good there.
+type Citation struct {
+	Token    string `json:"token"`              // as it was written, cut
+	Verdict  string `json:"verdict"`            // misplaced, replayed, revoked, foreign, forged, malformed
+	Severity string `json:"severity"`           // info, warn, high
+	Reason   string `json:"reason"`             // one line; may quote hostile text
+	Sentence string `json:"sentence,omitempty"` // what it stands for: hostile text
+	Line     int    `json:"line,omitempty"`     // of the transcript
 }
 
 // Gate is one run of a gate.

@@ -41,6 +41,9 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 		}
 	}
 	a.Memory = was.memory.changes(readMemory(keep, r.o))
+	if err := r.cited(keep, a); err != nil {
+		return err
+	}
 	if a.Outcome == queue.Done {
 		left := r.verify(ctx, a)
 		if err := r.leftovers(keep, left, a, "a gate"); err != nil {
