@@ -41,9 +41,13 @@ func (r *run) cited(ctx context.Context, a *queue.Attempt) error {
 	}
 	judge := receipt.Judge{
 		Book: r.book,
-		Earlier: func(t receipt.Token) bool {
-			_, _, err := r.o.Store.FindReceipt(ctx, t.String())
-			return err == nil
+		Ledger: func(t receipt.Token) (receipt.Record, bool) {
+			_, line, err := r.o.Store.FindReceipt(ctx, t.String())
+			if err != nil {
+				return receipt.Record{}, false
+			}
+			rec, err := receipt.ParseRecord(line)
+			return rec, err == nil
 		},
 		Source: func(e receipt.Entry) (receipt.Source, bool) { s, ok := sources[e.ToolUseID]; return s, ok },
 	}

@@ -184,6 +184,9 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
 		return nil, nil, err
 	}
 	if o.Receipts.Enabled {
+		if err := proc.Secret(); err != nil {
+			return nil, nil, err
+		}
 		if r.ledger, err = newLedger(o, r.session.ID); err != nil {
 			return nil, nil, err
 		}

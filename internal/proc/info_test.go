@@ -215,3 +215,13 @@ func TestBoundChildDiesWithItsSupervisor(t *testing.T) {
 		}
 	}
 }
+
+// A process with a key in its memory gives that to nobody, and writes no core.
+func TestSecretProcessCannotBeRead(t *testing.T) {
+	for mode, want := range map[string]int{"secret": 0, "dumpable": 1} {
+		c, _ := child(t, mode, Options{})
+		if got := c.Wait().ExitCode; got != want {
+			t.Errorf("%s: %d, want %d", mode, got, want)
+		}
+	}
+}

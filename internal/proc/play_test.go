@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const modeArg = "proc-test-child"
@@ -91,6 +93,17 @@ func play(mode, token string) int {
 			start("wait", token, &syscall.SysProcAttr{Setsid: true}, nil)
 		}
 		hang()
+	case "secret":
+		if err := Secret(); err != nil {
+			return 95
+		}
+		fallthrough
+	case "dumpable":
+		v, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+		if err != nil {
+			return 94
+		}
+		return v
 	case "supervise": // starts a bound child, as we do, and stays
 		c, err := Start(Options{Argv: []string{"/proc/self/exe", modeArg, "wait", token}, Env: os.Environ(), Bound: true})
 		if err != nil {
