@@ -213,6 +213,7 @@ func ScanNote(s scanner.Stats) string {
 	}
 	note(s.Broken, "broken line(s), read as text")
 	note(s.Oversize, "line(s) over the size limit, read as text")
+	note(s.Unread, "call(s) of a shape that is not known, read as text")
 	note(s.Opaque, "call(s) that could not be seen through")
 	note(s.Folded, "repeated mention(s) left out")
 	return strings.Join(parts, "; ")

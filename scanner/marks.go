@@ -95,7 +95,7 @@ func markOf(piece []byte) mark {
 	switch string(piece) {
 	case "tool_use", "mcp_tool_use", "server_tool_use",
 		"function_call", "custom_tool_call", "local_shell_call", "toolCall", "tool_calls",
-		"tool.execution_start", "command_execution", "mcp_tool_call", "functionCall":
+		"tool.execution_start", "command_execution", "mcp_tool_call", "functionCall", "tool_call", "tool-call", "toolcall":
 		return markCall
 	case "uuid", "parentUuid", "parent_tool_use_id":
 		return markClient

@@ -178,7 +178,10 @@ func (s *scanning) line(l transcript.Line) {
 		need |= markResult
 	}
 	shape := shapeOf(l.Bytes)
-	if shape == shapeJSON && marks&markClient == 0 {
+	switch {
+	case l.Aider:
+		shape = shapeOdd
+	case shape == shapeJSON && marks&markClient == 0:
 		if need |= markForeign; s.calls.waiting() {
 			shape = shapeOdd // its result may have any form
 		}

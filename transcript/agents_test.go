@@ -69,6 +69,22 @@ func outline(ev Event) string {
 	return ""
 }
 
+// What is named like a call and cannot be made one is counted.
+func TestUnreadCalls(t *testing.T) {
+	for in, want := range map[string]int{
+		`{"type":"tool_call","id":"a","blob":"AAAA"}`:                                        1,
+		`{"type":"acme.toolCall","body":{"what":"git push"}}`:                                1,
+		`{"type":"tool_call","id":"a","name":"bash","arguments":{"command":"ls"}}`:           0,
+		`{"type":"tool_call_delta","id":"a","delta":"x"}`:                                    0,
+		`{"type":"tool_result","tool_use_id":"a","content":"x"}`:                             0,
+		`{"type":"progress","data":{"type":"bash_progress"},"uuid":"u","toolUseID":"toolu"}`: 0,
+	} {
+		if _, stats := decodeAll(t, []byte(in), Options{}); stats.Unread != want {
+			t.Errorf("%s: %d, want %d", in, stats.Unread, want)
+		}
+	}
+}
+
 // TestBrokenAgents holds that torn and glued records of other agents, and the
 // encodings that shells give them, lose no call.
 func TestBrokenAgents(t *testing.T) {

@@ -180,7 +180,8 @@ type Retry struct {
 type Stats struct {
 	Lines    int   `json:"lines"`
 	Bytes    int64 `json:"bytes"`
-	Plain    int   `json:"plain"`    // lines that are not JSON
-	Broken   int   `json:"broken"`   // lines that begin like JSON and are not
-	Oversize int   `json:"oversize"` // lines over the cap
+	Plain    int   `json:"plain"`            // lines that are not JSON
+	Broken   int   `json:"broken"`           // lines that begin like JSON and are not
+	Oversize int   `json:"oversize"`         // lines over the cap
+	Unread   int   `json:"unread,omitempty"` // records named like calls of which no call could be made
 }

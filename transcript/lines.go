@@ -37,6 +37,7 @@ type Line struct {
 	Tail     []byte // the last part of a line over the cap, else nil
 	Size     int64  // its length without the line end
 	Oversize bool
+	Aider    bool // it stands in Aider's chat history, which is Markdown
 }
 
 // Lines splits a reader into lines in bounded memory. A line is returned as
@@ -54,6 +55,7 @@ type Lines struct {
 	bytes   int64 // read into buf so far
 	begun   bool
 	err     error
+	aider   bool
 	alone   int64 // offset up to which a lone bracket is not looked into again
 }
 
@@ -108,7 +110,8 @@ func (l *Lines) Next() (Line, error) {
 // take returns buf[start:n] as a line and goes on behind its line end.
 func (l *Lines) take(n, count int) Line {
 	b := trimCR(l.buf[l.start:n])
-	line := Line{Number: l.number + 1, Count: count, Bytes: b, Size: int64(len(b))}
+	l.aider = l.aider || isAider(b)
+	line := Line{Number: l.number + 1, Count: count, Bytes: b, Size: int64(len(b)), Aider: l.aider}
 	l.number += count
 	l.start = min(n+1, l.end)
 	l.scanned = l.start

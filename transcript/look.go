@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -57,6 +58,9 @@ func (d *lineDecoder) look(value string, ev Event, under, outer string, depth in
 func (d *lineDecoder) fields(value, under string, result bool, outer string, ev Event, depth int) bool {
 	found := false
 	ran := depth == 0 && gjson.Get(value, "trajectory").IsArray()
+	if depth == 0 && strings.HasPrefix(gjson.Get(value, "trajectory_format").String(), "mini-swe-agent") {
+		d.miniSWE(value, ev)
+	}
 	eachField(value, func(key, v string) {
 		switch {
 		case v[0] != '{' && v[0] != '[':
@@ -74,6 +78,29 @@ func (d *lineDecoder) fields(value, under string, result bool, outer string, ev 
 		}
 	})
 	return found
+}
+
+// miniSWE adds the commands of a trajectory in which they stand as texts: in a
+// list of actions, or in a block of the message that is no more than that.
+func (d *lineDecoder) miniSWE(value string, ev Event) {
+	gjson.Get(value, "messages").ForEach(func(_, m gjson.Result) bool {
+		if m.Get("role").String() != "assistant" || m.Get("tool_calls").Exists() {
+			return true
+		}
+		actions := m.Get("extra.actions")
+		for _, a := range actions.Array() {
+			if a.Type == gjson.String {
+				d.addCall(&Call{Name: "bash", Input: object("command", a.Raw)}, ev)
+			}
+		}
+		if _, block, ok := strings.Cut(m.Get("content").String(), "```bash\n"); ok && !actions.Exists() {
+			block, _, _ = strings.Cut(block, "\n```")
+			if input, err := json.Marshal(map[string]string{"command": block}); err == nil {
+				d.addCall(&Call{Name: "bash", Input: input}, ev)
+			}
+		}
+		return true
+	})
 }
 
 // keyed decodes a call whose tool is the key under which it stands, as

@@ -19,6 +19,12 @@ func (l Line) Events(s *Stats) []Event {
 		s.Oversize++
 		return []Event{l.oversize()}
 	}
+	if l.Aider {
+		if events := l.aider(); events != nil {
+			s.Plain += l.Count
+			return events
+		}
+	}
 	d := &lineDecoder{line: l.Number}
 	d.run(string(l.Bytes))
 	if !d.found && l.Count > 1 {
@@ -31,6 +37,7 @@ func (l Line) Events(s *Stats) []Event {
 	}
 	s.Plain += d.plain
 	s.Broken += d.broken
+	s.Unread += d.unread
 	return d.events
 }
 
@@ -41,6 +48,7 @@ type lineDecoder struct {
 	found         bool // a record was in it
 	budget        int  // bytes that may still be looked through for records
 	plain, broken int
+	unread        int
 	events        []Event
 }
 

@@ -55,7 +55,7 @@ func (r *row) set(key, value string) {
 		r.server = text(value)
 	case "role":
 		r.role = text(value)
-	case "tool_use_id", "tool_id", "call_id", "toolCallId", "tool_call_id", "toolUseID":
+	case "tool_use_id", "tool_id", "call_id", "toolCallId", "tool_call_id", "toolUseID", "toolUseId":
 		r.callID = text(value)
 	case "agent_id", "agentId":
 		r.agent = text(value)
@@ -182,9 +182,29 @@ func (d *lineDecoder) decode(r *row) {
 	before := len(d.events)
 	d.nested(r, base, 0)
 	if len(d.events) == before {
+		if r.namedCall() {
+			d.unread++
+		}
 		d.add(r.identify(base))
 	}
 	d.part++
+}
+
+// namedCall: the record's type says that it is a call, and not a part of one
+// or what came of it.
+func (r *row) namedCall() bool {
+	low := strings.ToLower(r.typ)
+	for _, part := range []string{"delta", "result", "output", "update", "progress", "summary", "partial"} {
+		if strings.Contains(low, part) {
+			return false
+		}
+	}
+	for _, call := range []string{"tool_call", "toolcall", "tool-call", "tool_use", "tooluse", "function_call", "functioncall", "exec_command", "command_execution"} {
+		if strings.Contains(low, call) {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *lineDecoder) add(ev Event) { d.events = append(d.events, ev) }

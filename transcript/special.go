@@ -18,8 +18,12 @@ func (t *thing) special(under string) ([]*Call, bool) {
 	switch {
 	case t.raw["method"] == `"tools/call"`:
 		return t.rpc(), true
-	case field("function").Get("name").String() != "" && field("function").Get("arguments").Exists():
-		return one(Call{ID: t.callID(), Name: field("function").Get("name").String(), Input: arguments(field("function").Get("arguments").Raw)})
+	case field("function").Get("arguments").Exists():
+		name := field("function").Get("name").String()
+		if name == "" {
+			name = "bash" // mini-SWE-agent has one tool
+		}
+		return one(Call{ID: t.callID(), Name: name, Input: arguments(field("function").Get("arguments").Raw)})
 	case t.raw["ask"]+t.raw["say"] != "" && t.raw["text"] != "":
 		return t.clineRow(), true
 	case text(t.raw["action"]) != "" && strings.HasPrefix(t.args, "{"):
