@@ -26,11 +26,16 @@ func claimedFigures(claim string) []figure {
 					f.unit = next
 				}
 			}
-			all = append(all, f)
+			if all = append(all, f); len(all) == mostFigures {
+				return all
+			}
 		}
 	}
 	return all
 }
+
+// mostFigures is more than a sentence has; beyond it stands pasted data.
+const mostFigures = 40
 
 // withoutCode blanks what stands between backticks.
 func withoutCode(s string) string {
@@ -86,7 +91,10 @@ func aboutElse(words []string, i int) bool {
 	if slices.Contains(otherWords, before[0]) || before[0] == "of" && before[1] == "instead" || before[0] == "to" && before[1] == "up" {
 		return true
 	}
-	return i+1 < len(words) && isMonth(words[i+1]) || i > 0 && isMonth(words[i-1])
+	if i+1 < len(words) && (isMonth(words[i+1]) || slices.Contains(ownThings, strings.ToLower(bare(words[i+1])))) {
+		return true
+	}
+	return i > 0 && isMonth(words[i-1])
 }
 
 func isMonth(word string) bool {
@@ -108,6 +116,11 @@ var otherWords = []string{
 	"expected", "expects", "expecting", "expect", "want", "wanted", "wants", "not", "target", "goal", "required", "requires",
 	"about", "around", "approximately", "approx", "ca", "circa", "roughly", "nearly", "almost", "over", "under", "above", "below", "than", "least", "most",
 	"within", "beyond", "some",
+	"exit", "fix", "fixes", "add", "adds", "change", "changes", "write", "writes", "update", "updates", "remove", "removes", "create", "creates",
+	"refactor", "refactors", "rename", "renames", "move", "moves", "implement", "implements",
 	"fixed", "fixing", "added", "adding", "changed", "wrote", "updated", "removed", "created", "refactored", "renamed", "moved", "implemented",
 	"touched", "edited", "introduced",
 }
+
+// ownThings, after a number, are counted by the agent, not by a tool.
+var ownThings = []string{"stories", "steps", "criteria", "todos", "commits", "attempts", "tries"}

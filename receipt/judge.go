@@ -150,12 +150,13 @@ func cited(s Sighting) bool {
 	if s.Place == InFile {
 		return false
 	}
-	line := strings.TrimLeft(s.In[strings.LastIndexByte(s.In[:s.Start], '\n')+1:s.Start], " \t")
+	near, start, _ := window(s.In, s.Candidate)
+	line := strings.TrimLeft(near[strings.LastIndexByte(near[:start], '\n')+1:start], " \t")
 	if strings.HasPrefix(line, ">") {
 		return false
 	}
-	head, bracketed := citation(s.In, s.Start)
-	return bracketed || head < s.Start && strings.Contains(strings.ToLower(s.In[head:s.Start]), "receipt")
+	head, bracketed := citation(near, start)
+	return bracketed || strings.Contains(strings.ToLower(near[head:start]), "receipt")
 }
 
 // placed holds the sentence against the call. With several entries of one

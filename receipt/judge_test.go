@@ -171,6 +171,11 @@ func TestMisplaced(t *testing.T) {
 		{"- lint: clean\n- tests: 47 passed (receipt: `TOKEN`)\n- 3 files", goTest, `"47"`},
 		{"| tests | 47 | TOKEN |", goTest, `"47"`},
 		{"The tests\npass, 47 of them [receipt: TOKEN]", goTest, `"47"`},
+		{"fix: the cache\n\nMakes it 47% faster.\n\nReceipt: TOKEN\n", goTest, `"47%"`},
+		{"**47** tests, p95 unchanged (receipt `TOKEN`)", goTest, `"47"`},
+		{"47 tests pass.\r\n\r\n[receipt: TOKEN]", goTest, `"47"`},
+		{"Results:\n```\n47 passed\n```\nReceipt: TOKEN shows it", goTest, ""},
+		{"日本語 47 件 [receipt: TOKEN]", goTest, `"47"`},
 		{"Latency went down to 45 ms [receipt: TOKEN].", goTest, `"45ms"`},
 		{"Coverage is 87% [receipt: TOKEN].", goTest, `"87%"`},
 		{"We handle 12,000 requests [receipt: TOKEN].", goTest, `"12000"`},
@@ -191,6 +196,8 @@ func TestMisplaced(t *testing.T) {
 		{"Ran it with 8 workers [receipt: TOKEN].", Source{Tool: "Bash", Input: "go test -parallel 8", Result: "ok"}, ""},
 
 		// numbers that say nothing about the result
+		{"fix: 3 crashes\n\nFixes 3 things and adds 5 tests.\n\nReceipt: TOKEN\n", goTest, ""},
+		{"Met 2 criteria in 3 steps, exit 2 is gone [receipt: TOKEN].", goTest, ""},
 		{"I fixed 3 bugs and the tests pass [receipt: TOKEN].", goTest, ""},
 		{"Story 7 is done, line 112 was it [receipt: TOKEN].", goTest, ""},
 		{"On 2026-11-30 at 10:30 with v1.2.3 the tests pass [receipt: TOKEN].", goTest, ""},
@@ -239,6 +246,19 @@ func TestMisplaced(t *testing.T) {
 		if r.Verdict != want || !strings.Contains(r.Reason, v.accuse) {
 			t.Errorf("%q: %s (%s), cited for %q; want %s %s", v.text, r.Verdict, r.Reason, r.Sentence, want, v.accuse)
 		}
+	}
+}
+
+// A text of nothing but tokens is not read anew for each of them.
+func TestSentenceLooksNoFurtherThanItMust(t *testing.T) {
+	c := newCourt(t)
+	text := strings.Repeat("é", 50_000) + " " + c.ours.Token.String() + " " + strings.Repeat("47 é", 50_000)
+	r := c.rule(t, text, Sighting{})
+	if n := len(r.Sentence); n == 0 || n > 2*reach {
+		t.Errorf("a sentence of %d bytes", n)
+	}
+	if len(claimedFigures(r.Sentence)) > mostFigures {
+		t.Errorf("%d numbers", len(claimedFigures(r.Sentence)))
 	}
 }
 

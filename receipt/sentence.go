@@ -10,10 +10,11 @@ import (
 // unclear, most of all when several receipts stand together: nobody is accused
 // on a guess.
 func sentence(text string, c Candidate) string {
-	from, to := block(text, c.Start, c.End)
-	head, bracketed := citation(text, c.Start)
+	text, start, end := window(text, c)
+	from, to := block(text, start, end)
+	head, bracketed := citation(text, start)
 	head = max(head, from)
-	before, after := text[from:head], strings.TrimLeft(text[c.End:to], "`*_])")
+	before, after := text[from:head], strings.TrimLeft(text[end:to], "`*_])")
 	if sharesClaim(after) {
 		return ""
 	}
@@ -28,11 +29,20 @@ func sentence(text string, c Candidate) string {
 	default:
 		claim = lastSentence(before, false) + " " + firstSentence(after)
 	}
-	claim = strings.Join(strings.Fields(claim), " ")
+	claim = strings.Join(strings.Fields(strings.ToValidUTF8(claim, "")), " ")
 	if !hasLetter(claim) || len(Find(claim)) > 0 {
 		return ""
 	}
 	return claim
+}
+
+// reach is how far from a token a sentence is looked for. A text of a million
+// tokens is to cost a million times that, not its own length.
+const reach = 2 << 10
+
+func window(text string, c Candidate) (near string, start, end int) {
+	from, to := max(0, c.Start-reach), min(len(text), c.End+reach)
+	return text[from:to], c.Start - from, c.End - from
 }
 
 // citation goes left from a token over what belongs to it: "[receipt: ".
