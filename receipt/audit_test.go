@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/sumdb/note"
 )
 
 func auditRecords(t *testing.T) [][]byte {
@@ -339,6 +340,23 @@ func TestCheckpointRefuses(t *testing.T) {
 	changed := bytes.Replace(signed, []byte("\n3\n"), []byte("\n2\n"), 1)
 	if _, err := OpenCheckpoint(changed, signer.PublicKey()); !errors.Is(err, ErrSignature) {
 		t.Errorf("changed: %v", err)
+	}
+	stranger, err := note.Sign(&note.Note{Text: Checkpoint{"loop.local/t", Tree{Size: 3}}.body()}, noteSigner{signer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenCheckpoint(stranger, signer.PublicKey()); !errors.Is(err, ErrSignature) {
+		t.Errorf("of another log: %v", err)
+	}
+	root := base64.StdEncoding.EncodeToString(make([]byte, 32)) + "\n"
+	for _, body := range []string{"loop.local/s\n03\n" + root, "loop.local/s\n+3\n" + root, "loop.local/s\n3\n" + root + root, "loop.local/s\n-1\n", "loop.local/s\n3\nAAAA\n", "loop.local/s\n3\n\nmore\n"} {
+		odd, err := note.Sign(&note.Note{Text: body}, noteSigner{signer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := OpenCheckpoint(odd, signer.PublicKey()); err == nil {
+			t.Errorf("read %q as %+v", body, c)
+		}
 	}
 	if _, err := OpenCheckpoint(signed, "not a key"); err == nil {
 		t.Error("opened with no key")

@@ -182,6 +182,9 @@ func TestMisplaced(t *testing.T) {
 
 		// rounding, units, counting, computing
 		{"Package b takes 104 ms [receipt: TOKEN].", goTest, ""},
+		{"The mean is 3.14 [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "mean 3.14159"}, ""},
+		{"The mean is 3.15 [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "mean 3.14159"}, `"3.15"`},
+		{"104 tests pass [receipt: TOKEN].", goTest, `"104"`},
 		{"Package b takes 0.1s [receipt: TOKEN].", goTest, ""},
 		{"Both packages take 0.012 and 0.104 s, 0.116 s in all [receipt: TOKEN].", goTest, ""},
 		{"All 2 packages pass [receipt: TOKEN].", goTest, ""},

@@ -156,14 +156,14 @@ func numberEnd(text string, i int) int {
 }
 
 // pieces gives every reading of a run of digits and joints: 1,234 is 1234, or
-// 1 and 234.
+// 1 and 234; 1.2.3 is three numbers, 1.2 is one.
 func pieces(run string) []figure {
 	var all []figure
 	if f, ok := readFigure(run); ok {
 		all = append(all, f)
 	}
 	for _, joint := range []string{",", "_", "."} {
-		if parts := strings.Split(run, joint); len(parts) > 1 {
+		if parts := strings.Split(run, joint); len(parts) > 2 || len(parts) > 1 && joint != "." {
 			for _, part := range parts {
 				if f, ok := readFigure(part); ok {
 					all = append(all, f)
