@@ -7,10 +7,6 @@ import (
 	"strings"
 )
 
-// maxInput is the longest input that is taken apart; of a longer one the text
-// alone is looked at.
-const maxInput = 4 << 20
-
 // Classify says how far a tool call reaches. It never panics; an input that
 // it cannot read is judged by its text and marked opaque.
 func (s *Set) Classify(c Call) (res Result) {
@@ -19,8 +15,8 @@ func (s *Set) Classify(c Call) (res Result) {
 			res = s.failed(string(c.Input), p)
 		}
 	}()
-	if len(c.Input) > maxInput {
-		return s.unreadable(c)
+	if len(c.Input) > MaxInput {
+		return s.tooLong(c)
 	}
 	in, ok := c.input()
 	if !ok {

@@ -69,9 +69,14 @@ func (s *Set) phrasesIn(text string) []Hit {
 	if !strings.ContainsAny(text, " \t\n") && len(s.patterns) == 0 {
 		return nil
 	}
+	return s.phrasesOf([]byte(text))
+}
+
+// phrasesOf is phrasesIn for a text of any length.
+func (s *Set) phrasesOf(text []byte) []Hit {
 	var hits []Hit
 	seen := map[string]bool{}
-	s.FindMentions([]byte(text), func(m Mention) bool {
+	s.FindMentions(text, func(m Mention) bool {
 		if !seen[m.Rule] {
 			seen[m.Rule] = true
 			hits = append(hits, Hit{Rule: m.Rule, Tier: m.Tier, Why: m.Why, Text: lineAround(text, m.Start, m.End), Mention: true})
@@ -82,14 +87,10 @@ func (s *Set) phrasesIn(text string) []Hit {
 }
 
 // lineAround is the line that a span stands in, cut to a readable length.
-func lineAround(text string, start, end int) string {
-	from := strings.LastIndexByte(text[:start], '\n') + 1
-	from = max(from, start-120)
-	to := len(text)
-	if i := strings.IndexByte(text[end:], '\n'); i >= 0 {
-		to = end + i
-	}
-	return strings.TrimSpace(text[from:min(to, end+120)])
+func lineAround[T ~string | ~[]byte](text T, start, end int) string {
+	before := string(text[max(0, start-120):start])
+	after, _, _ := strings.Cut(string(text[end:min(len(text), end+120)]), "\n")
+	return strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:] + string(text[start:end]) + after)
 }
 
 // mentions looks through a part of the line that is data, within the bounds of

@@ -24,7 +24,7 @@ func (s *Set) Writes(c Call) (out []FileWrite) {
 			out = nil // the call itself is judged by Classify
 		}
 	}()
-	if len(c.Input) > maxInput {
+	if len(c.Input) > MaxInput {
 		return nil
 	}
 	t := s.readingOf(c).tree

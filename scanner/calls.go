@@ -119,8 +119,18 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 		h.Cwd = ev.Cwd
 	}
 	target := targetOf(h.Tool, h.Input)
+<<<<<<< HEAD
 	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, Annotations: s.hints.of(ev.Call), NoWords: s.o.CallsOnly && !target.script()}.Decoded()
 	h.Command = policy.CommandOf(c)
+=======
+	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, NoWords: s.o.CallsOnly && !target.script()}
+	if len(h.Input) > policy.MaxInput {
+		h.Command = longCommand(c, target)
+	} else {
+		c = c.Decoded()
+		h.Command = policy.CommandOf(c)
+	}
+>>>>>>> fab662b (scanner: judge a call with a long input without copies of it)
 	res := s.classify(c)
 	if s.o.Cleared != nil && res.Verdict == policy.VerdictExternal && s.o.Cleared(h.ToolUseID) {
 		res = withoutNames(res)

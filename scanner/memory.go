@@ -164,6 +164,10 @@ func withoutNames(res policy.Result) policy.Result {
 // remember keeps what a call puts into files.
 func (s *scanning) remember(c policy.Call, line int) {
 	switch {
+	case len(c.Input) > policy.MaxInput:
+		for _, f := range longTarget(c.Tool, c.Input).files {
+			s.files.forget(joinCwd(c.Cwd, f.name)) // it is too long to be kept
+		}
 	case writesFiles(c.Tool):
 		in := gjson.ParseBytes(c.Input)
 		if len(patched(in, fieldsOf(in))) > 0 {
