@@ -44,7 +44,7 @@ func (r *reading) line(text string) []Hit {
 	}
 	r.depth++
 	defer func() { r.depth-- }()
-	var o shell.Options
+	o := shell.Options{Parsers: &r.set.parsers}
 	if r.tree != nil {
 		o.ReadFile = r.readScript
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
 )
 
 //go:embed packs/*.toml
@@ -29,6 +31,7 @@ type Set struct {
 	tables      tables
 	phrasesOnce sync.Once
 	phrases     phraseIndex
+	parsers     shell.Parsers
 	looked      atomic.Int64 // bytes looked through for phrases
 	dfaOnce     sync.Once
 	dfa         *automaton

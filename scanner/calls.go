@@ -57,13 +57,8 @@ func (c *known) repeated(call *transcript.Call) bool {
 	if call.ID == "" {
 		return false
 	}
-	input := []byte(call.Input)
-	var compact bytes.Buffer
-	if len(input) <= largeValue && json.Compact(&compact, input) == nil {
-		input = compact.Bytes()
-	}
 	id := maphash.String(c.seed, call.ID)
-	sum := maphash.Bytes(c.seed, input) ^ maphash.String(c.seed, call.Name)
+	sum := c.sum(call.Input) ^ maphash.String(c.seed, call.Name)
 	before, ok := c.ids[id]
 	if !ok {
 		before, ok = c.old[id]
@@ -73,6 +68,28 @@ func (c *known) repeated(call *transcript.Call) bool {
 	}
 	c.ids[id] = sum
 	return ok && before == sum
+}
+
+// sum is a hash of JSON that is the same for every way to space it.
+func (c *known) sum(js []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	for inString := false; len(js) > 0; {
+		n := bytes.IndexByte(js, '"') + 1
+		if n == 0 {
+			n = len(js)
+		}
+		piece := js[:n]
+		if !inString && bytes.ContainsAny(piece, " \t\r\n") {
+			piece = bytes.Join(bytes.Fields(piece), nil)
+		}
+		_, _ = h.Write(piece) // it cannot fail
+		if !inString || !escaped(js[:n-1]) {
+			inString = !inString
+		}
+		js = js[n:]
+	}
+	return h.Sum64()
 }
 
 func (c *known) seen(id string) bool {
@@ -119,10 +136,6 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 		h.Cwd = ev.Cwd
 	}
 	target := targetOf(h.Tool, h.Input)
-<<<<<<< HEAD
-	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, Annotations: s.hints.of(ev.Call), NoWords: s.o.CallsOnly && !target.script()}.Decoded()
-	h.Command = policy.CommandOf(c)
-=======
 	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, NoWords: s.o.CallsOnly && !target.script()}
 	if len(h.Input) > policy.MaxInput {
 		h.Command = longCommand(c, target)
@@ -130,7 +143,6 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 		c = c.Decoded()
 		h.Command = policy.CommandOf(c)
 	}
->>>>>>> fab662b (scanner: judge a call with a long input without copies of it)
 	res := s.classify(c)
 	if s.o.Cleared != nil && res.Verdict == policy.VerdictExternal && s.o.Cleared(h.ToolUseID) {
 		res = withoutNames(res)
@@ -146,6 +158,13 @@ func (s *scanning) judge(h Hit, key string, res policy.Result, said []found, int
 	h.Rules, h.Opaque = res.Rules(), res.Opaque
 	if len(res.Hits) > 0 {
 		h.Why = res.Hits[0].Why
+	}
+	words := !s.o.CallsOnly || into.script()
+	if !words && res.Tier == policy.Local {
+		if res.Opaque {
+			s.stats.Opaque++
+		}
+		return
 	}
 	if h.Excerpt = s.bothLines(h, res); h.Excerpt == "" {
 		h.Excerpt = s.excerptOf(h, res)
@@ -167,7 +186,7 @@ func (s *scanning) judge(h Hit, key string, res policy.Result, said []found, int
 			s.stats.Opaque++
 		}
 	}
-	if !s.o.CallsOnly || into.script() {
+	if words {
 		s.callWords(p, h, res, said, into)
 	}
 }

@@ -42,7 +42,7 @@ func (r *reader) dryRun(line string) {
 			d.have[argvKey(c.Argv)] = true
 		}
 	}
-	f, src, err := parseAs(line, syntax.LangBash)
+	f, src, err := r.opts.Parsers.parseAs(line, syntax.LangBash)
 	if err != nil || !d.tame(f) {
 		return
 	}
@@ -252,7 +252,7 @@ func (d *dryer) harmless(code string) bool {
 	if len(code) > maxDryValue || strings.ContainsAny(code, "~{") {
 		return false
 	}
-	f, _, err := parseAs(code, syntax.LangBash)
+	f, _, err := d.r.opts.Parsers.parseAs(code, syntax.LangBash)
 	if err != nil {
 		return false
 	}

@@ -168,7 +168,7 @@ func isSubst(text string) bool {
 	if !strings.HasPrefix(text, "$(") && !strings.HasPrefix(text, "`") && !strings.HasPrefix(text, "\"$(") {
 		return false
 	}
-	f, _, err := parseAs(text, syntax.LangBash)
+	f, _, err := (*Parsers)(nil).parseAs(text, syntax.LangBash)
 	if err != nil || len(f.Stmts) != 1 || len(f.Stmts[0].Redirs) > 0 {
 		return false
 	}

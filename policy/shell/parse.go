@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -43,21 +45,39 @@ func (d *depthReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// dialects are the shells whose grammar is tried, in this order.
-func dialects() []syntax.LangVariant {
-	return []syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangPOSIX, syntax.LangMirBSDKorn}
+// Parsers keeps parsers for the next line: to make one costs as much as to
+// parse a short line. The zero value is ready, and safe for use by several
+// goroutines; nil keeps none.
+type Parsers struct{ pools [len(dialects)]sync.Pool }
+
+func (p *Parsers) get(lang syntax.LangVariant) *syntax.Parser {
+	if p != nil {
+		if parser, ok := p.pools[slices.Index(dialects[:], lang)].Get().(*syntax.Parser); ok {
+			return parser
+		}
+	}
+	return syntax.NewParser(syntax.Variant(lang))
 }
+
+func (p *Parsers) put(lang syntax.LangVariant, parser *syntax.Parser) {
+	if p != nil {
+		p.pools[slices.Index(dialects[:], lang)].Put(parser)
+	}
+}
+
+// dialects are the shells whose grammar is tried, in this order.
+var dialects = [...]syntax.LangVariant{syntax.LangBash, syntax.LangZsh, syntax.LangPOSIX, syntax.LangMirBSDKorn}
 
 // parse reads text as shell code. The statements come back even when an error
 // does: they are the ones in front of it.
-func parse(text string) (*syntax.File, string, error) {
+func (p *Parsers) parse(text string) (*syntax.File, string, error) {
 	if strings.IndexByte(text, 0) >= 0 {
 		text = strings.ReplaceAll(text, "\x00", "") // as bash does
 	}
 	var first error
 	var partial *syntax.File
-	for _, lang := range dialects() {
-		f, src, err := parseAs(text, lang)
+	for _, lang := range dialects {
+		f, src, err := p.parseAs(text, lang)
 		if err == nil {
 			return f, src, nil
 		}
@@ -73,9 +93,9 @@ func parse(text string) (*syntax.File, string, error) {
 
 // parseAs parses in one dialect. A heredoc without its end runs to the end of
 // the text, as in the shells themselves.
-func parseAs(text string, lang syntax.LangVariant) (*syntax.File, string, error) {
+func (p *Parsers) parseAs(text string, lang syntax.LangVariant) (*syntax.File, string, error) {
 	for range 4 {
-		f, err := parseOnce(text, lang)
+		f, err := p.once(text, lang)
 		var pe syntax.ParseError
 		if err == nil || !errors.As(err, &pe) || !strings.HasPrefix(pe.Text, "unclosed here-document") {
 			return f, text, err
@@ -86,23 +106,25 @@ func parseAs(text string, lang syntax.LangVariant) (*syntax.File, string, error)
 		}
 		text += "\n" + strings.Trim(stop, "`\"'") + "\n"
 	}
-	f, err := parseOnce(text, lang)
+	f, err := p.once(text, lang)
 	return f, text, err
 }
 
-func parseOnce(text string, lang syntax.LangVariant) (f *syntax.File, err error) {
+func (p *Parsers) once(text string, lang syntax.LangVariant) (f *syntax.File, err error) {
 	f = &syntax.File{}
 	src := &depthReader{text: text}
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("parser gave up: %v", p)
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("parser gave up: %v", cause)
 		}
 		if src.deep {
 			err = errTooDeep
 		}
 	}()
-	parser := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(strings.IndexByte(text, '#') >= 0))
+	parser := p.get(lang)
+	syntax.KeepComments(strings.IndexByte(text, '#') >= 0)(parser)
 	whole, err := parser.Parse(src, "")
+	p.put(lang, parser) // not after a panic
 	if whole != nil {
 		f = whole
 	}

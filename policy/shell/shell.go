@@ -110,6 +110,8 @@ type Options struct {
 	// written, joined to the directory of the line's own cd's. Scripts that run
 	// scripts are followed four deep, and none within itself.
 	ReadFile func(name string) (text string, ok bool)
+
+	Parsers *Parsers // may be nil
 }
 
 // Line is a command line, read.

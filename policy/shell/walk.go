@@ -86,7 +86,7 @@ func (w *walker) text(text string, in input, mode Mode) output {
 		w.r.opaque("too many payloads")
 		return output{}
 	}
-	f, src, err := parse(text)
+	f, src, err := w.r.opts.Parsers.parse(text)
 	w.f.src, w.f.mode = src, mode
 	out := w.stmts(f.Stmts, in)
 	w.comments(f.Last)
