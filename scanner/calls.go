@@ -136,7 +136,7 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 		h.Cwd = ev.Cwd
 	}
 	target := targetOf(h.Tool, h.Input)
-	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, NoWords: s.o.CallsOnly && !target.script()}
+	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, Annotations: s.hints.of(ev.Call), NoWords: s.o.CallsOnly && !target.script()}
 	if len(h.Input) > policy.MaxInput {
 		h.Command = longCommand(c, target)
 	} else {
