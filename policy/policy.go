@@ -148,7 +148,10 @@ func (c Call) input() (in map[string]any, ok bool) {
 
 // Annotations are the hints of an MCP tool definition; nil is not said.
 type Annotations struct {
-	ReadOnly, Destructive, Idempotent, OpenWorld *bool
+	ReadOnly    *bool `json:"readOnlyHint"`
+	Destructive *bool `json:"destructiveHint"`
+	Idempotent  *bool `json:"idempotentHint"`
+	OpenWorld   *bool `json:"openWorldHint"`
 }
 
 // Hit is what one rule says about one simple command, tool call or span of text.

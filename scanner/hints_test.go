@@ -27,6 +27,8 @@ func TestAnnotations(t *testing.T) {
 		"two that differ":     {[]string{`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"frobnicate",` + reads + `}]}}`, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"frobnicate","annotations":{"readOnlyHint":false}}]}}`, call}, 1},
 		"destructive":         {[]string{`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"frobnicate","annotations":{"readOnlyHint":true,"destructiveHint":true}}]}}`, call}, 1},
 		"in a result's text":  {[]string{`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"ok"}]},"toolUseResult":{"tools":[{"name":"frobnicate",` + reads + `}]}}`, call}, 1},
+		"beside the call":     {[]string{`{"type":"tool_use","tool_name":"mcp_acme_frobnicate","tool_id":"c","parameters":{},"toolAnnotations":{"readOnlyHint":true}}`}, 0},
+		"beside it, no hint":  {[]string{`{"type":"tool_use","tool_name":"mcp_acme_frobnicate","tool_id":"c","parameters":{},"toolAnnotations":{"title":"x"}}`}, 1},
 		"a verb that sends":   {[]string{`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"send_note",` + reads + `}]}}`, use("c", "mcp__acme__send_note", map[string]any{})}, 1},
 		"code":                {[]string{`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"frobnicate",` + reads + `}]}}`, use("c", "mcp__acme__frobnicate", map[string]any{"code": "x"})}, 1},
 	}

@@ -52,7 +52,7 @@ func (d *lineDecoder) foreign(r *row, ev Event, depth int) bool {
 }
 
 func (r *row) foreignCall(name string) *Call {
-	c := &Call{ID: r.callID, Name: r.name, Input: arguments(r.input)}
+	c := &Call{ID: r.callID, Name: r.name, Input: arguments(r.input), Hints: r.hints}
 	if c.ID == "" {
 		c.ID = r.id
 	}

@@ -96,7 +96,7 @@ func (d *lineDecoder) prose(text string, ev Event, role string) {
 }
 
 func (r *row) call() *Call {
-	c := &Call{ID: r.id, Name: r.name, Input: rawMessage(r.input)}
+	c := &Call{ID: r.id, Name: r.name, Input: rawMessage(r.input), Hints: r.hints}
 	if c.ID == "" {
 		c.ID = r.callID
 	}

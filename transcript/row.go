@@ -31,6 +31,7 @@ type row struct {
 	parentCall                    string // parentToolUseID
 
 	payload, item, output, toolCalls, run string // of other agents
+	hints                                 *Hints
 	failed                                bool
 }
 
@@ -107,6 +108,8 @@ func (r *row) setPart(key, value string) {
 		r.toolCalls = value
 	case "run":
 		r.run = value
+	case "annotations", "toolAnnotations", "tool_annotations":
+		r.hints = readHints(value)
 	case "text":
 		r.text = value
 	case "thinking":

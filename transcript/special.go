@@ -40,6 +40,9 @@ func (t *thing) special(under string) ([]*Call, bool) {
 		return one(Call{Name: "bash", Input: object("command", t.raw["action"])}) // SWE-agent
 	case field("toolSpecificData").Get("kind").String() == "terminal":
 		line := first(field("toolSpecificData"), "commandLine.userEdited", "commandLine.toolEdited", "commandLine.original", "command")
+		if line.Type != gjson.String {
+			return nil, false
+		}
 		return one(Call{ID: t.callID(), Name: "run_in_terminal", Input: object("command", line.Raw), Again: true})
 	case field("invocation").Get("tool").String() != "": // Codex: mcp_tool_call_begin, _end
 		v := field("invocation")

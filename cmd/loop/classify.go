@@ -14,7 +14,7 @@ import (
 )
 
 const classifyLong = `Read calls as JSON, one a line, on standard input: {"id","command"} for a shell command,
-{"id","tool","input"} for any tool. Write a line for each:
+{"id","tool","input"} for any tool, with the "annotations" of an MCP tool if it has some. Write a line for each:
 {"id","verdict","tier","evidence","net","rules"}; verdict is external, shared, mention or local.
 Each line stands alone: no file is read, and a script is judged by its name.
 
@@ -40,6 +40,8 @@ type classifyIn struct {
 	Tool    string          `json:"tool"`
 	Input   json.RawMessage `json:"input"`
 	Cwd     string          `json:"cwd"`
+
+	Annotations *policy.Annotations `json:"annotations"`
 }
 
 type classifyOut struct {
@@ -94,7 +96,7 @@ func classifyLine(set *policy.Set, line []byte) (classifyOut, error) {
 	var r policy.Result
 	switch {
 	case in.Tool != "":
-		r = set.Classify(policy.Call{Tool: in.Tool, Input: in.Input, Cwd: in.Cwd})
+		r = set.Classify(policy.Call{Tool: in.Tool, Input: in.Input, Cwd: in.Cwd, Annotations: in.Annotations})
 	case in.Command != nil:
 		r = set.ClassifyCommand(*in.Command, in.Cwd)
 	default:
