@@ -30,6 +30,7 @@ type Seal struct {
 	calls    map[string]*sealed
 	coverage Coverage
 	faults   []string
+	revoked  map[string]string
 }
 
 // Coverage is how many of an attempt's results have a receipt.
@@ -181,7 +182,7 @@ func (s *Seal) genuine(ctx context.Context, r Request) (sum, bool) {
 	case c.asked != (sum{}) && c.asked != in:
 		s.fault("%q ran with another input than the firewall was asked about", c.line)
 	case c.reported:
-		s.Book.Revoke(s.Scope, r.ToolUseID, "a second result was reported for the call")
+		s.revoke(r.ToolUseID, "a second result was reported for the call")
 		s.fault("a second result was reported for %q: its receipt was withdrawn", c.line)
 	default:
 		c.reported, c.input = true, nil
@@ -207,7 +208,7 @@ func (s *Seal) Result(id string, structured json.RawMessage, text string, failed
 		return
 	}
 	if why := c.contradicts(structured, text); why != "" {
-		s.Book.Revoke(s.Scope, id, why)
+		s.revoke(id, why)
 		s.fault("the receipt of %q was withdrawn: %s", c.line, why)
 		s.coverage.Missing = append(s.coverage.Missing, c.line)
 		return
@@ -231,12 +232,29 @@ func (c *sealed) contradicts(structured json.RawMessage, text string) string {
 	return ""
 }
 
-// Account is how the attempt stands, and what went wrong: findings, which may
-// quote hostile text.
-func (s *Seal) Account() (Coverage, []string) {
+// Account is how the attempt stands.
+type Account struct {
+	Coverage
+	Faults  []string          // what went wrong; may quote hostile text
+	Revoked map[string]string // receipts that were withdrawn: why, by tool_use_id
+}
+
+// Account is how the attempt stands.
+func (s *Seal) Account() Account {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.coverage, s.faults
+	return Account{s.coverage, s.faults, s.revoked}
+}
+
+// revoke withdraws the receipt of a call, if it has one. The lock is held.
+func (s *Seal) revoke(id, why string) {
+	if !s.Book.Revoke(s.Scope, id, why) {
+		return
+	}
+	if s.revoked == nil {
+		s.revoked = map[string]string{}
+	}
+	s.revoked[id] = why
 }
 
 // keep adds a record to the audit trail; a failure is told once.

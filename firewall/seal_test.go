@@ -125,7 +125,7 @@ func TestNoReceiptForWhatDidNotHappen(t *testing.T) {
 			if e, ok := w.Book.Call(w.Scope, "t"); ok && e.Revoked == "" {
 				t.Errorf("a receipt that counts: %+v", e)
 			}
-			_, faults := w.Account()
+			faults := w.Account().Faults
 			if len(faults) != 1 || !strings.Contains(faults[0], tt.fault) {
 				t.Errorf("%q", faults)
 			}
@@ -154,7 +154,8 @@ func TestReceiptOfAContradictedResultIsWithdrawn(t *testing.T) {
 			w.Shown("t", "Bash", "go test", json.RawMessage(in))
 			_, updated := given(t, w.Report(t.Context(), reported("Bash", in, bashResult)))
 			w.Result("t", json.RawMessage(tt.structured(updated)), tt.text(updated), false)
-			got, faults := w.Account()
+			account := w.Account()
+			got, faults := account.Coverage, account.Faults
 			want := Coverage{Results: 1, Receipted: 1}
 			if !tt.counts {
 				want = Coverage{Results: 1, Missing: []string{"go test"}}
@@ -162,8 +163,8 @@ func TestReceiptOfAContradictedResultIsWithdrawn(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" || (len(faults) == 0) != tt.counts {
 				t.Errorf("%q (-want +got)\n%s", faults, diff)
 			}
-			if e, _ := w.Book.Call(w.Scope, "t"); (e.Revoked == "") != tt.counts {
-				t.Errorf("revoked: %q", e.Revoked)
+			if e, _ := w.Book.Call(w.Scope, "t"); (e.Revoked == "") != tt.counts || account.Revoked["t"] != e.Revoked {
+				t.Errorf("revoked: %q, told %q", e.Revoked, account.Revoked["t"])
 			}
 		})
 	}
@@ -177,7 +178,7 @@ func TestCoverage(t *testing.T) {
 	w.Shown("u", "Bash", "make check", json.RawMessage(`{}`))
 	w.Report(t.Context(), Request{Event: EventPostToolUseFailure, Tool: "Bash", ToolUseID: "u", Input: json.RawMessage(`{}`), Error: "Exit code 1"})
 	w.Result("u", nil, "Exit code 1", true)
-	got, faults := w.Account()
+	got, faults := w.Account().Coverage, w.Account().Faults
 	if diff := cmp.Diff(Coverage{Results: 1, Missing: []string{"make"}}, got); diff != "" || faults != nil {
 		t.Errorf("%q (-want +got)\n%s", faults, diff)
 	}

@@ -10,6 +10,9 @@ const (
 	// its canonical arguments and of what was signed, and its receipt. The
 	// receipt is empty when none was issued.
 	CallOK Event = "call_ok"
+	// CallRevoked withdraws the receipt of a call that came back well before;
+	// result_sha256 is of the reason.
+	CallRevoked Event = "call_revoked"
 	// CallFail is a call that came back with an error; result_sha256 is of the
 	// error's text. It has no receipt.
 	CallFail Event = "call_fail"
@@ -37,7 +40,7 @@ const (
 // Known reports whether e is one of the events above.
 func (e Event) Known() bool {
 	switch e {
-	case StoryOpen, CallOK, CallFail, CallDenied, Deferred, FinalText, Finding, Approved, Rejected, Replayed, StoryClose:
+	case StoryOpen, CallOK, CallRevoked, CallFail, CallDenied, Deferred, FinalText, Finding, Approved, Rejected, Replayed, StoryClose:
 		return true
 	}
 	return false

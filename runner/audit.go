@@ -101,9 +101,17 @@ func (r *run) account(ctx context.Context, s *firewall.Seal, a *queue.Attempt) e
 	if s == nil {
 		return nil
 	}
-	coverage, faults := s.Account()
-	a.Receipts = &queue.Receipts{Results: coverage.Results, Receipted: coverage.Receipted, Missing: coverage.Missing}
-	for _, text := range faults {
+	account := s.Account()
+	a.Receipts = &queue.Receipts{Results: account.Results, Receipted: account.Receipted, Missing: account.Missing}
+	for id, why := range account.Revoked {
+		err := r.ledger.add(ctx, receipt.Record{
+			Event: receipt.CallRevoked, Scope: scope(a), ToolUseID: id, TS: r.o.Now().Unix(), ResultSHA256: receipt.SumHex([]byte(why)),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, text := range account.Faults {
 		if err := addFinding(ctx, r.o, a, "receipt", text); err != nil {
 			return err
 		}
