@@ -1,11 +1,9 @@
 package receipt
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 )
 
@@ -24,13 +22,6 @@ type Entry struct {
 	ArgsSHA256   [sha256.Size]byte // of the canonical arguments
 	ResultSHA256 [sha256.Size]byte // of the bytes that were signed
 	Revoked      string            // why it counts no more; empty while it does
-}
-
-// Coverage compares the results of a scope with its receipts.
-type Coverage struct {
-	Results   int // results that ought to have a receipt
-	Receipted int // of these, how many have one that was not revoked
-	Missing   []string
 }
 
 // Book is the table of a session's receipts: what it did not issue is none,
@@ -132,37 +123,4 @@ func (b *Book) Call(scope, toolUseID string) (Entry, bool) {
 func (b *Book) Verify(e Entry, c Call) bool {
 	c.Scope, c.ToolUseID, c.Seq, c.Tool, c.Unix = e.Scope, e.ToolUseID, e.Seq, e.Tool, e.Unix
 	return b.key.Verify(e.Format, c, e.Token)
-}
-
-// Cover compares the ids of the calls whose results came back well with the
-// receipts of their scope. An id that occurs twice counts once.
-func (b *Book) Cover(scope string, toolUseIDs []string) Coverage {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	ids := slices.Compact(slices.Sorted(slices.Values(toolUseIDs)))
-	cov := Coverage{Results: len(ids)}
-	for _, id := range ids {
-		if e := b.calls[callID{scope, id}]; e != nil && e.Revoked == "" {
-			cov.Receipted++
-		} else {
-			cov.Missing = append(cov.Missing, id)
-		}
-	}
-	return cov
-}
-
-// Unclaimed gives the receipts of a scope whose calls are not among the ids,
-// in the order of issue: results that the hook reported and the stream never
-// showed.
-func (b *Book) Unclaimed(scope string, toolUseIDs []string) []Entry {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	var left []Entry
-	for id, e := range b.calls {
-		if id.scope == scope && !slices.Contains(toolUseIDs, id.toolUseID) {
-			left = append(left, *e)
-		}
-	}
-	slices.SortFunc(left, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
-	return left
 }

@@ -19,9 +19,6 @@ func FuzzTokenRoundTrip(f *testing.F) {
 		if token.String() != s {
 			t.Errorf("%q is parsed and shown as %q", s, token)
 		}
-		if before, again, ok := CutTrailer("x" + Trailer(token)); !ok || again != token || before != "x" {
-			t.Errorf("the trailer of %q gives %q", s, again)
-		}
 	})
 }
 

@@ -114,24 +114,6 @@ func (t *Token) UnmarshalText(text []byte) (err error) {
 // Trailer is what is appended to a result for the model to read.
 func Trailer(t Token) string { return "\n\n" + trailerHead + t.String() + "]" }
 
-// CutTrailer takes one trailer off the end of a result. Only the last counts:
-// what stands before it is data, another trailer too.
-func CutTrailer(text string) (before string, t Token, found bool) {
-	i := strings.LastIndex(text, "\n\n"+trailerHead)
-	if i < 0 {
-		return text, Token{}, false
-	}
-	inner, ok := strings.CutSuffix(text[i+2+len(trailerHead):], "]")
-	if !ok {
-		return text, Token{}, false
-	}
-	t, err := ParseToken(inner)
-	if err != nil {
-		return text, Token{}, false
-	}
-	return text[:i], t, true
-}
-
 // shorten keeps a hostile text from filling an error.
 func shorten(s string) string {
 	const most = 80

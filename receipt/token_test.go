@@ -50,19 +50,3 @@ func TestTokenAsText(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-func TestCutTrailer(t *testing.T) {
-	token, err := ParseToken(sample)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := "page\n\n[receipt: zc-receipt-1-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA]"
-	if before, got, ok := CutTrailer(page + Trailer(token)); !ok || got != token || before != page {
-		t.Errorf("%q, %s, %t", before, got, ok)
-	}
-	for _, s := range []string{"", "x", "x" + Trailer(token) + "\n", "x" + Trailer(token) + " more", "x\n\n[receipt: no]", "x [receipt: " + sample + "]"} {
-		if before, _, ok := CutTrailer(s); ok || before != s {
-			t.Errorf("CutTrailer(%q) = %q", s, before)
-		}
-	}
-}
