@@ -35,6 +35,7 @@ type Guard struct {
 	Base       queue.Action                                      // session, story, attempt: what every action of this attempt shares
 	Place      func(cwd string) Place                            // where the repository of cwd stands
 	ReadFile   func(cwd, name string) (string, bool)             // the text of a file that a call made in cwd would run; may be nil
+	ReadDir    func(cwd, name string) ([]string, bool)           // the names in a folder of such files; may be nil
 	Now        func() time.Time                                  //
 	Decided    func(r Request, res policy.Result, deferred bool) // told of each decision; may be nil
 	Seal       *Seal                                             // receipts; nil = none
@@ -170,6 +171,9 @@ func (g *Guard) classify(call policy.Call) (res policy.Result, cleared bool) {
 		text, ok := g.ReadFile(call.Cwd, name)
 		read = read || ok
 		return text, ok
+	}
+	if g.ReadDir != nil {
+		call.ReadDir = func(name string) ([]string, bool) { return g.ReadDir(call.Cwd, name) }
 	}
 	res = g.Classifier.Classify(call)
 	if read && res.Tier < policy.External {

@@ -10,6 +10,9 @@ func (r *reading) runs(s *source, k call) []Hit {
 		return nil
 	}
 	lits := s.arguments(k)
+	if s.lang == "rust" {
+		lits = append(lits, s.chained(k.end)...)
+	}
 	if !r.skims() && s.disguised(k) {
 		return []Hit{opaqueHit("opaque-payload", excerpt(s.text, k.start, k.end), "It runs a command that it first decodes.")}
 	}
@@ -33,6 +36,27 @@ func (r *reading) runs(s *source, k call) []Hit {
 		lits = lits[1:] // execvp("git", ["git", ...])
 	}
 	return r.line(quoteWords(lits))
+}
+
+// chained lists the strings that the methods behind a call add to a command:
+// Command::new("git").arg("push").
+func (s *source) chained(from int) []string {
+	end := s.statementEnd(from)
+	for end < len(s.code) && s.code[end] == '\n' && strings.HasPrefix(strings.TrimSpace(s.code[end:]), ".") {
+		end += 1 + strings.IndexByte(s.code[end:], '.')
+		end = s.statementEnd(end)
+	}
+	var out []string
+	for _, l := range s.within(from, end) {
+		before := strings.TrimRight(s.code[from:l.start], "( [&\n\t,\"")
+		if len(out) == maxLiterals {
+			break
+		}
+		if strings.HasSuffix(before, ".arg") || strings.HasSuffix(before, ".args") || len(out) > 0 && strings.HasSuffix(strings.TrimRight(s.code[from:l.start], " \n\t"), ",") {
+			out = append(out, l.text)
+		}
+	}
+	return out
 }
 
 // itself is the interpreter that runs the text, when a call starts it again:
@@ -102,7 +126,7 @@ func (r *reading) wordLists(s *source) []Hit {
 func quietCall(name string) bool {
 	return matchAny([]string{"console.*", "require", "import", "JSON.*", "*.log", "*.write*", "*.includes", "*.indexOf", "*.startsWith",
 		"*.endsWith", "*.replace*", "*.test", "*.match*", "*.split", "*.join", "*.push", "describe", "it", "test", "expect", "assert*",
-		"print", "*.readFileSync", "*.error", "*.warn", "*.toBe", "*.toEqual", "*.equal*", "*.set", "*.get", "*.add", "*.append*", "Error", "String"}, name)
+		"print", "*.readFileSync", "*.error", "*.warn", "*.toBe", "*.toEqual", "*.equal*", "*.registerTask", "*.task", "task", "*.set", "*.get", "*.add", "*.append*", "Error", "String"}, name)
 }
 
 // maxLiterals is how many strings of one call are looked at.

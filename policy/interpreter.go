@@ -12,7 +12,7 @@ func languageOf(prog string) string {
 	switch p {
 	case "python", "pypy", "ipython":
 		return "python"
-	case "node", "nodejs", "bun", "deno", "tsx", "ts-node", "zx", "esno", "vite-node":
+	case "node", "nodejs", "bun", "deno", "tsx", "ts-node", "ts-node-esm", "zx", "esno", "vite-node":
 		return "javascript"
 	case "ruby", "jruby", "irb":
 		return "ruby"

@@ -118,6 +118,14 @@ func (s *source) token(i int) (n int, isString bool) {
 		return len(t), false
 	case s.lang == "python" && (strings.HasPrefix(t, `"""`) || strings.HasPrefix(t, "'''")):
 		return s.block(i, t[:3]), true
+	case s.lang == "rust" && t[0] == '\'': // one character, or a lifetime
+		switch {
+		case len(t) > 3 && t[1] == '\\' && t[3] == '\'':
+			return 4, false
+		case len(t) > 2 && t[2] == '\'':
+			return 3, false
+		}
+		return 0, false
 	case t[0] == '"' || t[0] == '\'' && s.lang != "tclsh" || t[0] == '`' && s.lang != "python":
 		return s.quoted(i), true
 	case s.lang == "perl" && strings.HasPrefix(t, "qx") || s.lang == "ruby" && strings.HasPrefix(t, "%x"):
@@ -129,7 +137,7 @@ func (s *source) token(i int) (n int, isString bool) {
 }
 
 func (s *source) hashComments() bool {
-	return s.lang != "javascript" && s.lang != "go" && s.lang != "java" && s.lang != "groovy"
+	return s.lang != "javascript" && s.lang != "go" && s.lang != "java" && s.lang != "groovy" && s.lang != "rust"
 }
 
 func (s *source) slashComments() bool { return !s.hashComments() || s.lang == "php" }

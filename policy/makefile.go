@@ -33,6 +33,7 @@ type makeRule struct {
 type recipeLine struct {
 	text, file string
 	line       int
+	names      bool // its first word may be another task's name
 }
 
 // makeTargets classifies the recipes that make would run.
@@ -178,7 +179,7 @@ func (m *makefile) read(r *reading, text, file string, depth int) {
 		}
 		if recipe, ok := strings.CutPrefix(line, m.prefix); ok && len(m.current) > 0 {
 			for _, rule := range m.current {
-				rule.recipe = append(rule.recipe, recipeLine{recipe, file, at})
+				rule.recipe = append(rule.recipe, recipeLine{text: recipe, file: file, line: at})
 			}
 			continue
 		}
@@ -201,7 +202,7 @@ func (m *makefile) read(r *reading, text, file string, depth int) {
 		case "load", "-load":
 			m.unclear = true
 		case "include", "-include", "sinclude":
-			for name := range strings.FieldsSeq(m.expand(rest, nil, 0)) {
+			for _, name := range r.included(m.expand(wildcards(rest), nil, 0)) {
 				inc, from, ok := r.file(&shell.Command{}, name)
 				if !ok || depth >= maxFollow {
 					m.unclear = true
@@ -213,6 +214,31 @@ func (m *makefile) read(r *reading, text, file string, depth int) {
 			m.statement(line, file, at)
 		}
 	}
+}
+
+// wildcards takes $(wildcard PATTERN) for the pattern.
+func wildcards(s string) string {
+	for {
+		before, rest, ok := strings.Cut(s, "$(wildcard ")
+		pattern, after, closed := strings.Cut(rest, ")")
+		if !ok || !closed {
+			return s
+		}
+		s = before + pattern + after
+	}
+}
+
+// included are the files that an include names, its patterns resolved.
+func (r *reading) included(list string) []string {
+	var out []string
+	for name := range strings.FieldsSeq(list) {
+		if r.tree == nil {
+			out = append(out, name)
+		} else {
+			out = append(out, r.tree.glob(name)...)
+		}
+	}
+	return out
 }
 
 // uncomment cuts a comment off.
@@ -235,7 +261,7 @@ func (m *makefile) statement(line, file string, at int) {
 	switch {
 	case i < 0:
 		if strings.Contains(line, "$(shell ") || strings.Contains(line, "$(eval ") {
-			m.direct = append(m.direct, recipeLine{": " + line, file, at})
+			m.direct = append(m.direct, recipeLine{text: ": " + line, file: file, line: at})
 		}
 		m.unclear = m.unclear || strings.Contains(line, "$(eval ") || strings.Contains(line, "$(call ")
 	case line[i] == '=' || isAssignment(line[i:]):
@@ -275,7 +301,7 @@ func (m *makefile) assign(line string, i int, file string, at int) {
 	}
 	switch op := line[:i]; {
 	case strings.HasSuffix(op, "!"):
-		m.direct = append(m.direct, recipeLine{value, file, at})
+		m.direct = append(m.direct, recipeLine{text: value, file: file, line: at})
 		value = "$(shell " + value + ")"
 	case strings.HasSuffix(op, "?") && m.vars[name] != "":
 		return
@@ -283,7 +309,7 @@ func (m *makefile) assign(line string, i int, file string, at int) {
 		value = m.vars[name] + " " + value
 	}
 	if line[i] == ':' && strings.Contains(value, "$(shell ") {
-		m.direct = append(m.direct, recipeLine{": " + value, file, at})
+		m.direct = append(m.direct, recipeLine{text: ": " + value, file: file, line: at})
 	}
 	switch name {
 	case ".DEFAULT_GOAL":
@@ -294,7 +320,7 @@ func (m *makefile) assign(line string, i int, file string, at int) {
 		}
 	case "SHELL", ".SHELLFLAGS", "MAKEFLAGS":
 		m.unclear = true
-		m.direct = append(m.direct, recipeLine{value, file, at})
+		m.direct = append(m.direct, recipeLine{text: value, file: file, line: at})
 	}
 	if old, ok := m.vars[name]; ok && m.inIf > 0 && old != value {
 		m.unclear = true // either may hold
@@ -325,7 +351,7 @@ func (m *makefile) rule(line string, i int, file string, at int) {
 		}
 		rule := &makeRule{target: t, prereqs: strings.Fields(strings.ReplaceAll(rest, "|", " "))}
 		if inline {
-			rule.recipe = append(rule.recipe, recipeLine{strings.TrimSpace(recipe), file, at})
+			rule.recipe = append(rule.recipe, recipeLine{text: strings.TrimSpace(recipe), file: file, line: at})
 		}
 		m.rules = append(m.rules, rule)
 		m.current = append(m.current, rule)

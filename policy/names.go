@@ -18,12 +18,14 @@ type tables struct {
 	bins                                   map[string]string
 	mcp                                    mcpTable
 	code                                   []*rule
+	runners                                []taskRunner
 }
 
 // table decodes the packs that hold lists, once.
 func (s *Set) table() *tables {
 	s.tablesOnce.Do(func() {
 		t := &s.tables
+		t.runners = taskRunners()
 		for _, p := range s.programs["@tables"] {
 			p.load()
 			if n := p.def.Names; n != nil {

@@ -14,6 +14,7 @@ type manifest struct {
 	name       string
 	scripts    map[string][]string
 	workspaces []string
+	needs      map[string][]string // deno: the tasks that a task depends on
 	text, file string
 }
 
@@ -24,6 +25,7 @@ type asked struct {
 	folder []string // where their package may lie; nil = here
 	hooks  bool     // pre and post scripts run as well
 	must   bool     // it can be nothing but a script
+	every  bool     // in every package of the workspace
 }
 
 // packageScripts classifies the scripts that a package manager would run.
@@ -52,8 +54,8 @@ func (r *reading) packageScripts(prog string, c *shell.Command) ([]Hit, bool) {
 	if len(ask.names) == 0 {
 		return nil, false
 	}
-	if a.hasAny([]string{"-r", "--recursive", "-ws", "--workspaces", "--filter", "-F"}) && len(ask.folder) == 0 {
-		return nil, false // any package
+	if folders, every := recursive(prog, a, ask); every || prog == "npm" && containsAnyWord(c.Argv, "-ws") {
+		return r.inPackages(c, ask, folders), false
 	}
 	folder, m, ok := r.manifest(prog, c, ask.folder)
 	if !ok {
@@ -61,6 +63,31 @@ func (r *reading) packageScripts(prog string, c *shell.Command) ([]Hit, bool) {
 	}
 	defer r.in(folder)()
 	return r.runScripts(m, ask)
+}
+
+// recursive says whether the scripts run in packages of the workspace that
+// are chosen by filters.
+func recursive(prog string, a *args, ask asked) (filters []string, every bool) {
+	if prog == "npm" {
+		return nil, a.hasAny([]string{"-ws", "--workspaces"})
+	}
+	for _, f := range ask.folder {
+		every = every || strings.ContainsAny(f, "*{[!") || strings.Contains(f, "...")
+	}
+	return ask.folder, ask.every || every || a.hasAny([]string{"-r", "--recursive"})
+}
+
+// inPackages classifies the scripts in the packages of the workspace.
+func (r *reading) inPackages(c *shell.Command, ask asked, filters []string) []Hit {
+	if r.tree == nil {
+		return nil
+	}
+	root, list := r.projects(c)
+	var hits []Hit
+	for _, n := range ask.names {
+		hits = append(hits, r.everywhere(root, chosen(list, filters), n, ask.args)...)
+	}
+	return hits
 }
 
 // askedOf reads the command line of a package manager.
@@ -77,6 +104,15 @@ func askedOf(prog string, a *args) asked {
 	if prog == "yarn" && len(words) > 2 && words[0].Text == "workspace" {
 		ask.folder = append(ask.folder, words[1].Text)
 		words = words[2:]
+	}
+	if prog == "yarn" && len(words) > 2 && words[0].Text == "workspaces" { // foreach [options] run NAME, or run NAME
+		ask.every = true
+		for words[0].Text == "workspaces" || words[0].Text == "foreach" && len(words) > 1 {
+			words = words[1:]
+		}
+	}
+	if prog == "pnpm" && len(words) > 1 && (words[0].Text == "recursive" || words[0].Text == "multi" || words[0].Text == "m") {
+		ask.every, words = true, words[1:]
 	}
 	verb := "install"
 	if len(words) > 0 {
@@ -175,7 +211,7 @@ func (r *reading) workspace(c *shell.Command, root manifest, name string) (folde
 		if !found {
 			continue
 		}
-		if m = readManifest(text, file); i == 0 || m.name == name {
+		if m = readManifest(text, file); i == 0 || m.name == name || strings.HasSuffix(m.name, "/"+name) {
 			return f, m, true
 		}
 	}
@@ -235,11 +271,17 @@ func scriptGlob(glob, s string) bool {
 // nothing.
 func (r *reading) runScript(m manifest, name, args string) ([]Hit, bool) {
 	lines, ok := m.scripts[name]
-	if !ok {
+	if !ok && len(m.needs[name]) == 0 {
 		return nil, true
 	}
 	return r.following(m.file+"\x00"+name, func() []Hit {
 		var hits []Hit
+		for _, n := range m.needs[name] {
+			hs, all := r.runScript(m, n, "")
+			if hits = append(hits, hs...); !all {
+				r.hide()
+			}
+		}
 		for _, l := range lines {
 			if ref, ok := strings.CutPrefix(l, "@"); ok { // composer
 				prog, rest, _ := strings.Cut(ref, " ")
@@ -303,6 +345,15 @@ func readManifest(text, file string) manifest {
 		for name, v := range list {
 			if task, ok := v.(map[string]any); ok {
 				v = task["command"]
+				for _, n := range listOf(task["dependencies"]) {
+					if m.needs == nil {
+						m.needs = map[string][]string{}
+					}
+					m.needs[name] = append(m.needs[name], textOf(n))
+				}
+				if v == nil {
+					m.scripts[name] = []string{}
+				}
 			}
 			eachString(v, func(s string) { m.scripts[name] = append(m.scripts[name], s) })
 		}

@@ -120,6 +120,10 @@ type Call struct {
 	// call is judged by the file's name.
 	ReadFile func(name string) (text string, ok bool)
 
+	// ReadDir lists the names in a folder whose files ReadFile gives. It is
+	// asked for where a file names others by a pattern or by their folder.
+	ReadDir func(name string) (names []string, ok bool)
+
 	// Annotations is what the tool's server says of the tool, nil when it is not
 	// known. It is hostile text: it can lower only what is unknown otherwise.
 	Annotations *Annotations

@@ -14,6 +14,8 @@ type taskfile struct {
 	tasks map[string]*task
 	first string // what runs when nothing is named
 	file  string
+
+	appends bool // one task is named, and what follows are its arguments
 }
 
 type task struct {
@@ -60,7 +62,9 @@ func (r *reading) taskTargets(prog string, c *shell.Command) ([]Hit, bool) {
 	for _, n := range namesAbove(names) {
 		if text, file, ok := r.file(c, n); ok {
 			defer r.in(path.Dir(n))()
-			return r.runTasks(parse(text, file), a.words)
+			tasks := parse(text, file)
+			r.includes(prog, c, tasks, text)
+			return r.runTasks(tasks, a.words)
 		}
 	}
 	return nil, false
@@ -69,6 +73,9 @@ func (r *reading) taskTargets(prog string, c *shell.Command) ([]Hit, bool) {
 // runTasks classifies the tasks that are named; what just does not know as a
 // recipe is an argument of the one before.
 func (r *reading) runTasks(t *taskfile, words []shell.Word) (hits []Hit, seen bool) {
+	if t.appends && len(words) > 0 {
+		return r.runTask(t, words[0].Text, wordTexts(words[1:]), map[string]bool{})
+	}
 	var names []string
 	args := map[int][]string{}
 	for _, w := range words {
@@ -119,9 +126,24 @@ func (r *reading) runTask(t *taskfile, name string, args []string, done map[stri
 				r.hide()
 			}
 		}
+		if t.appends {
+			hits = append(hits, r.around(t, "pre_"+name, done)...)
+		}
 		vars := k.bind(args)
-		for _, l := range k.lines {
+		for i, l := range k.lines {
 			text := t.fill(l.text, vars)
+			if t.appends {
+				text = withArgs(l.text, args, i == len(k.lines)-1)
+			}
+			if first, rest, _ := strings.Cut(text, " "); l.names && first != name && t.tasks[first] != nil {
+				stack := r.tree.popped()
+				hs, all := r.runTask(t, first, strings.Fields(rest), done)
+				r.tree.pushed(stack)
+				if hits = append(hits, hs...); !all {
+					r.hide()
+				}
+				continue
+			}
 			if t.lang == "ruby" {
 				r.hide()
 				hits = append(hits, r.placed(r.program("ruby", text), l.file, "", l.line)...)
@@ -134,8 +156,43 @@ func (r *reading) runTask(t *taskfile, name string, args []string, done map[stri
 			}
 			hits = append(hits, r.recipe(text, l.file, l.line)...)
 		}
+		if t.appends {
+			hits = append(hits, r.around(t, "post_"+name, done)...)
+		}
 		return hits
 	})
+}
+
+// around classifies the task that runs before or after another by its name.
+func (r *reading) around(t *taskfile, name string, done map[string]bool) []Hit {
+	if t.tasks[name] == nil {
+		return nil
+	}
+	stack := r.tree.popped()
+	defer r.tree.pushed(stack)
+	hits, _ := r.runTask(t, name, nil, done)
+	return hits
+}
+
+// withArgs puts the arguments where a command has a place for them, {args},
+// {posargs:default}, or else behind the last command.
+func withArgs(text string, args []string, last bool) string {
+	given := quoteWords(args)
+	for _, mark := range []string{"{args", "{posargs", "{{args"} {
+		before, rest, ok := strings.Cut(text, mark)
+		inner, after, closed := strings.Cut(rest, "}")
+		if !ok || !closed {
+			continue
+		}
+		if given == "" {
+			given = strings.TrimPrefix(inner, ":")
+		}
+		return before + given + strings.TrimPrefix(after, "}")
+	}
+	if last && given != "" && !strings.Contains(text, "$@") && !strings.Contains(text, "\n") {
+		return text + " " + given
+	}
+	return text
 }
 
 // popped takes the task that is being followed off the stack, and pushed puts
@@ -259,7 +316,7 @@ func (k *task) line(text, file string, n int) {
 			return
 		}
 	}
-	k.lines = append(k.lines, recipeLine{strings.TrimLeft(text, "@-"), file, n})
+	k.lines = append(k.lines, recipeLine{text: strings.TrimLeft(text, "@-"), file: file, line: n})
 }
 
 // readTaskfile reads the tasks of a Taskfile: as much YAML as they are written
@@ -348,7 +405,7 @@ func (k *task) yaml(item, file string, n int, key ...string) bool {
 	if len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
 		s = s[1 : len(s)-1]
 	}
-	k.lines = append(k.lines, recipeLine{s, file, n})
+	k.lines = append(k.lines, recipeLine{text: s, file: file, line: n})
 	return block
 }
 
@@ -367,7 +424,7 @@ func readRakefile(text, file string) *taskfile {
 		case k != nil && bare == "end" && indent <= at:
 			k = nil
 		case k != nil:
-			k.lines = append(k.lines, recipeLine{bare, file, n})
+			k.lines = append(k.lines, recipeLine{text: bare, file: file, line: n})
 		case word == "namespace":
 			spaces = append(spaces, rakeName(rest))
 		case bare == "end" && len(spaces) > 0:
@@ -381,7 +438,7 @@ func readRakefile(text, file string) *taskfile {
 				k.rakeNeeds(needs)
 			}
 			if _, block, ok := strings.Cut(rest, "{"); ok || !strings.HasSuffix(bare, "do") && !strings.Contains(bare, " do ") {
-				k.lines = append(k.lines, recipeLine{strings.TrimSuffix(block, "}"), file, n})
+				k.lines = append(k.lines, recipeLine{text: strings.TrimSuffix(block, "}"), file: file, line: n})
 				k = nil
 			}
 		}

@@ -22,6 +22,8 @@ const (
 // been read. A nil one can read nothing.
 type worktree struct {
 	open    func(string) (string, bool)
+	list    func(string) ([]string, bool) // nil: no folder can be listed
+	listed  int                           // folders listed so far
 	cwd     string
 	texts   map[string]string
 	missing map[string]bool
@@ -43,7 +45,7 @@ func (s *Set) readingOf(c Call) *reading {
 	r := s.newReading()
 	r.noWords = c.NoWords
 	if c.ReadFile != nil {
-		r.tree = &worktree{open: c.ReadFile, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
+		r.tree = &worktree{open: c.ReadFile, list: c.ReadDir, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
 	}
 	return r
 }
@@ -404,7 +406,9 @@ func (r *reading) follow(prog string, c *shell.Command) (hits []Hit, seen bool) 
 	case "npm", "pnpm", "yarn", "bun", "deno", "composer", "run-s", "run-p", "npm-run-all":
 		hits, seen = r.packageScripts(prog, c)
 	case "just", "task", "go-task", "rake":
-		hits, seen = r.taskTargets(prog, c)
+		if hits, seen = r.taskTargets(prog, c); len(hits) == 0 && !seen && prog == "task" {
+			hits, seen, _ = r.projectTasks(prog, c)
+		}
 	case "node":
 		if len(c.Argv) < 2 || !strings.HasPrefix(c.Argv[1].Text, "--run") {
 			return nil, false
@@ -412,9 +416,22 @@ func (r *reading) follow(prog string, c *shell.Command) (hits []Hit, seen bool) 
 		hits, seen = r.packageScripts(prog, c)
 	case "git":
 		return r.gitFiles(c), false
+	case "cargo", "makers", "cargo-make":
+		return r.cargo(prog, c)
 	case "go":
 		return r.goFiles(c), false
+	case "turbo", "nx", "lerna":
+		return r.monorepo(prog, c), false
 	default:
+		if hits := r.bake(prog, c); len(hits) > 0 {
+			return hits, false
+		}
+		if hits, seen, ok := r.projectTasks(prog, c); ok {
+			return hits, seen
+		}
+		if hits, ok := r.entries(prog, c); ok {
+			return hits, false
+		}
 		return r.ownProgram(c), false
 	}
 	if !seen && r.blind() == before {

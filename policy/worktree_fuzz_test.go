@@ -11,6 +11,8 @@ import (
 var runners = []string{
 	"sh x.sh deploy", ". ./x && ./y", "make", "make -f x deploy", "npm run deploy", "yarn", "npm ci", "just deploy", "task deploy", "rake deploy",
 	"composer run deploy", "git deploy", "git commit -m x", "python3 x.py", "node x.mjs", "ruby x.rb", "go run x.go", "deno task deploy", "run-s 'd*'",
+	"poe x", "hatch run x", "tox -e x", "nox", "inv x", "doit x", "mage x", "gulp x", "lefthook run pre-commit", "pre-commit run", "act", "docker compose up", "docker buildx bake",
+	"foreman start", "mise run x", "turbo run x", "nx run x:x", "pnpm -r x", "cargo run", "cargo x", "cargo make x", "python3 -m a.b", "go run ./x", "NODE_OPTIONS='-r ./x' node y.js", "perl -Mx -e 1",
 }
 
 // FuzzWorkTree holds that no file, whatever stands in it, makes the classifier
@@ -27,7 +29,8 @@ func FuzzWorkTree(f *testing.F) {
 			if err != nil {
 				t.Skip()
 			}
-			res := s.Classify(Call{Tool: "Bash", Input: input, Cwd: "/w", ReadFile: func(string) (string, bool) { return text, true }})
+			res := s.Classify(Call{Tool: "Bash", Input: input, Cwd: "/w", ReadFile: func(string) (string, bool) { return text, true },
+				ReadDir: func(string) ([]string, bool) { return []string{"a.yml", "x", "y.go"}, true }})
 			for _, h := range res.Hits {
 				if h.Rule == "classifier-failed" {
 					t.Fatalf("%s: %s", command, h.Why)
@@ -60,6 +63,9 @@ func TestHostileFiles(t *testing.T) {
 		"open braces":        big("{{"),
 		"many tasks":         "tasks:\n" + big("  a:\n    deps: [a, b]\n    cmds: [git push]\n"),
 		"deep JSON":          big("["),
+		"many imports":       "#!/usr/bin/env python3\n" + big("import a\nfrom . import b\ndef c(): d()\n"),
+		"deep YAML":          "jobs: " + big("{a: ["),
+		"nested functions":   "#!/usr/bin/env node\n" + big("require('./x')\nfunction a() {\n function b() {\n"),
 		"calls":              "#!/usr/bin/env python3\nimport os, requests\n" + big("os.system(x)\nrequests.post(y)\n"),
 	} {
 		for _, command := range runners {

@@ -2,7 +2,9 @@ package policy
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,6 +22,15 @@ func inTree(tb testing.TB, files map[string]string, command string) Result {
 		}
 		text, ok := files[strings.TrimPrefix(name, "/w/")]
 		return text, ok
+	}, ReadDir: func(name string) ([]string, bool) {
+		names := map[string]bool{}
+		for f := range files {
+			if rest, ok := strings.CutPrefix("/w/"+f, strings.TrimSuffix(name, "/")+"/"); ok {
+				first, _, _ := strings.Cut(rest, "/")
+				names[first] = true
+			}
+		}
+		return slices.Sorted(maps.Keys(names)), len(names) > 0
 	}})
 }
 

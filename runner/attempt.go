@@ -136,6 +136,7 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 				r.o.Log.Warn("the client's settings could not be removed", "attempt", a.ID, "error", err)
 			}
 		},
+		ReadDir: func(cwd, name string) ([]string, bool) { return ReadFolder(readable(r.o, cwd), name) },
 		Decided: func(req firewall.Request, res policy.Result, deferred bool) {
 			r.o.Log.Debug("call decided", "call", req.ToolUseID, "tool", req.Tool, "agent", req.AgentID,
 				"tier", res.Tier.String(), "rules", res.Rules(), "deferred", deferred)

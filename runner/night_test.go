@@ -323,6 +323,11 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%s: %.40q %v, want %q", name, got, ok, want)
 		}
 	}
+	for name, want := range map[string]bool{root: true, other: true, "/etc": false, "/proc": false, filepath.Join(root, "a.sh"): false, filepath.Join(root, "none"): false, ".": false} {
+		if names, ok := ReadFolder(readable(o, other), name); ok != want || ok && len(names) == 0 {
+			t.Errorf("%s: %q %v, want %v", name, names, ok, want)
+		}
+	}
 }
 
 // Unguarded: what ran all the same is on top of the report.

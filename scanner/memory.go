@@ -97,6 +97,20 @@ func (m *memory) read(cwd, name string) (string, bool) {
 	return w.text, true
 }
 
+// list gives the names in a folder, of the files that are remembered.
+func (m *memory) list(dir string) ([]string, bool) {
+	var out []string
+	for name := range m.files {
+		rest, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/")
+		first, _, _ := strings.Cut(rest, "/")
+		if ok && !slices.Contains(out, first) {
+			out = append(out, first)
+		}
+	}
+	slices.Sort(out)
+	return out, len(out) > 0
+}
+
 func (m *memory) find(cwd, name string) string {
 	if m.files[name] != nil {
 		return name
@@ -116,7 +130,9 @@ func (m *memory) find(cwd, name string) string {
 
 func isProjectFile(name string) bool {
 	switch strings.ToLower(path.Base(name)) {
-	case "makefile", "gnumakefile", "package.json", "composer.json", "deno.json", "justfile", "taskfile.yml", "taskfile.yaml", "rakefile", "config", ".git":
+	case "makefile", "gnumakefile", "package.json", "composer.json", "deno.json", "justfile", "taskfile.yml", "taskfile.yaml", "rakefile", "config", ".git",
+		"pyproject.toml", "project.json", "turbo.json", "nx.json", "tox.ini", "noxfile.py", "tasks.py", "dodo.py", "mise.toml", ".mise.toml", "procfile", "makefile.toml",
+		"config.toml", "lefthook.yml", ".pre-commit-config.yaml", "compose.yaml", "docker-compose.yml", "__init__.py", "__main__.py", "index.js", "index.ts", "main.rs":
 		return true
 	}
 	return false
@@ -135,6 +151,7 @@ func (s *scanning) classifyFiles(c policy.Call) policy.Result {
 	s.files.asked = false
 	plain := c
 	c.ReadFile = func(name string) (string, bool) { return s.files.read(c.Cwd, name) }
+	c.ReadDir = s.files.list
 	res := s.rules.Classify(c)
 	if s.files.asked && res.Verdict != policy.VerdictExternal {
 		if p := s.rules.Classify(plain); p.Tier > res.Tier {

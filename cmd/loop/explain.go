@@ -34,6 +34,8 @@ func newExplain(a *app) *cobra.Command {
 			}
 			call := policy.Call{Cwd: dir, ReadFile: func(name string) (string, bool) {
 				return runner.ReadScript([]string{w.Root, dir}, name)
+			}, ReadDir: func(name string) ([]string, bool) {
+				return runner.ReadFolder([]string{w.Root, dir}, name)
 			}}
 			ro, err := a.reportOptions()
 			if err != nil {
