@@ -23,6 +23,7 @@ type args struct {
 	opts  []option
 	words []shell.Word // operands; aliases of the subcommand words put in place
 	net   bool
+	guard *Guarded  // nil: no run is guarded
 	subs  []*subDef // the parts of the tool's table that apply
 }
 

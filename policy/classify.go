@@ -93,7 +93,18 @@ func (s *Set) call(c Call, in map[string]any) Result {
 		if m.Tool == c.Tool || args == nil {
 			args = in
 		}
-		return s.mcpCall(m, args)
+		res := s.mcpCall(m, args)
+		if changesFiles(m.Tool) {
+			if hits := s.guardedFile(c, args); len(hits) > 0 {
+				return finish(append(hits, res.Hits...), Mentioned)
+			}
+		}
+		return res
+	}
+	if changesFiles(c.Tool) && !isFileTool(key) {
+		if hits := s.guardedFile(c, in); len(hits) > 0 {
+			return finish(hits, Mentioned)
+		}
 	}
 	switch {
 	case c.Tool == "" || t.shellTools[key]:
@@ -102,7 +113,11 @@ func (s *Set) call(c Call, in map[string]any) Result {
 		}
 		return finish(s.wordsOf(c, in), Mentioned)
 	case isFileTool(key):
-		return s.fileCall(c, in)
+		res := s.fileCall(c, in)
+		if hits := s.guardedFile(c, in); len(hits) > 0 {
+			return finish(append(hits, res.Hits...), Written)
+		}
+		return res
 	case key == "skill" || key == "slashcommand":
 		return finish(append(s.wordsOf(c, in), s.skill(in)...), Mentioned)
 	case t.wordTools[key], t.localTools[key]:

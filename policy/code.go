@@ -156,6 +156,7 @@ func (r *reading) program(lang, text string) []Hit {
 			}
 		}
 	}
+	hits = append(hits, r.codeGuards(src)...)
 	hits = append(hits, r.evaluated(src, calls)...)
 	for _, l := range src.lits {
 		if l.quote == '`' && (lang == "ruby" || lang == "perl" || lang == "php" || lang == "javascript" && tagged(src, l)) {

@@ -31,6 +31,8 @@ type reading struct {
 	words   int  // bytes of data that may still be looked through
 	last    string
 	tree    *worktree // nil: no file can be read
+	guard   *Guarded  // nil: no run is guarded
+	cwd     string    // where the call runs; "" = not known
 }
 
 func (s *Set) newReading() *reading {
@@ -113,6 +115,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 		}
 	}
 	add(r.surroundings(c)...)
+	add(r.guards(c)...)
 	prog := c.Program()
 	switch {
 	case unknownProgramWord(c.Argv[0]):
@@ -251,6 +254,7 @@ func remoteHit(c *shell.Command) (Hit, bool) {
 func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
 	argv := c.Argv[1:]
 	a := parseArgs(t, r.inContext(t, c), argv)
+	a.guard = r.guard
 	r.nameRemote(a)
 	if a.helps() {
 		return nil

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -125,6 +126,12 @@ func (r *reading) newAlias(a *args) []Hit {
 	hits := r.line(line)
 	for i := range hits {
 		hits[i].Mention, hits[i].Net = hits[i].Mention || hits[i].Tier > Local, false
+	}
+	if r.guard != nil && slices.ContainsFunc(hits, func(h Hit) bool { return h.Tier == External }) {
+		hits = append(hits, Hit{
+			Rule: "guard-git-config", Tier: External, Text: commandText(a.cmd),
+			Why: "It names a git command that reaches outside so that nobody sees it.", Instead: "Write the command itself; it is queued.",
+		})
 	}
 	return hits
 }

@@ -19,6 +19,8 @@ type tables struct {
 	mcp                                    mcpTable
 	code                                   []*rule
 	runners                                []taskRunner
+	guards                                 []*rule // that look at what any command does, and those that guard a process
+	changers                               changersDef
 }
 
 // table decodes the packs that hold lists, once.
@@ -41,8 +43,19 @@ func (s *Set) table() *tables {
 				t.shellTools, t.wordTools = setOf(d.ShellTools), setOf(d.WordTools)
 				t.viewers, t.bins = setOf(d.Viewers), d.Bins
 			}
+			if p.def.Changers != nil {
+				t.changers = *p.def.Changers
+			}
 			if p.def.MCP != nil {
 				t.mcp = newMCPTable(p.def.MCP)
+			}
+		}
+		for _, p := range s.programs["@guards"] {
+			p.load()
+			for _, r := range p.rules {
+				if r.looksAround() || containsString(r.When, "ends-run") {
+					t.guards = append(t.guards, r)
+				}
 			}
 		}
 		for _, p := range s.programs["@code"] {

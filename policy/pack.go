@@ -11,14 +11,15 @@ import (
 
 // packDef is a rule pack as it stands in a TOML file.
 type packDef struct {
-	Pack     string     `toml:"pack"`
-	Programs []string   `toml:"programs"` // every program the pack speaks of; the index of the embedded packs
-	Patterns []string   `toml:"patterns"` // plain strings, found anywhere, external
-	Tools    []toolDef  `toml:"tool"`
-	Rules    []ruleDef  `toml:"rule"`
-	MCP      *mcpDef    `toml:"mcp"`
-	Names    *namesDef  `toml:"names"`
-	Tables   *tablesDef `toml:"tables"`
+	Pack     string       `toml:"pack"`
+	Programs []string     `toml:"programs"` // every program the pack speaks of; the index of the embedded packs
+	Patterns []string     `toml:"patterns"` // plain strings, found anywhere, external
+	Tools    []toolDef    `toml:"tool"`
+	Rules    []ruleDef    `toml:"rule"`
+	MCP      *mcpDef      `toml:"mcp"`
+	Names    *namesDef    `toml:"names"`
+	Tables   *tablesDef   `toml:"tables"`
+	Changers *changersDef `toml:"changers"`
 }
 
 // toolDef says how a program reads its command line.
@@ -79,6 +80,11 @@ type ruleDef struct {
 	Imports  []string `toml:"imports"`   // the code names at least one of these, with Code
 	CallArgs []string `toml:"call_args"` // the arguments of the call hold one of these words, with Code
 	Runs     bool     `toml:"runs"`      // the call runs its argument as a command, with Code
+	Writes   []string `toml:"writes"`    // changes a file that matches: "~/x" of the user's, "/x" of the machine, "x" of the work tree, "@files" what the run names
+	Sets     []string `toml:"sets"`      // unsets, or runs with, a variable that matches
+	Opens    []string `toml:"opens"`     // names a file of the kernel's for a process of the run, /proc/PID/...
+	Port     bool     `toml:"port"`      // speaks to the port of the run's hooks
+	Instead  string   `toml:"instead"`   // what the agent is told to do in place of it
 	Mention  []string `toml:"mention"`   // phrases that count as a mention beside those made from cmd
 	Quiet    bool     `toml:"quiet"`     // make no phrases from cmd
 	Match    []string `toml:"match"`     // examples: at least three
@@ -133,6 +139,16 @@ type tablesDef struct {
 	Viewers     []string `toml:"viewers"`      // images of tools that only look at the files they are given
 
 	Bins map[string]string `toml:"bins"` // packages, modules and images whose program has another name
+}
+
+// changersDef lists the programs that change files, by which of their words
+// name the files.
+type changersDef struct {
+	Every   []string `toml:"every"`    // every operand
+	Last    []string `toml:"last"`     // the last operand, a file or a folder to put the others into
+	InPlace []string `toml:"in_place"` // every operand, where -i is given
+	Output  []string `toml:"output"`   // the value of -o and its kin
+	Code    []string `toml:"code"`     // calls of programming languages that change a file
 }
 
 // decodePack reads a pack strictly; its errors name the file, the line and,

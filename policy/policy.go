@@ -124,6 +124,9 @@ type Call struct {
 	// asked for where a file names others by a pattern or by their folder.
 	ReadDir func(name string) (names []string, ok bool)
 
+	// Guarded is the run in which the call is made; nil where there is none.
+	Guarded *Guarded
+
 	// Annotations is what the tool's server says of the tool, nil when it is not
 	// known. It is hostile text: it can lower only what is unknown otherwise.
 	Annotations *Annotations
@@ -169,6 +172,7 @@ type Hit struct {
 	Allowed bool   `json:"allowed,omitempty"` // the user's own rule takes back what others say
 	Opaque  bool   `json:"opaque,omitempty"`  // cannot be seen through (decoded payload, curl|sh, unknown script)
 	File    string `json:"file,omitempty"`    // the file in which it stands, as ReadFile was asked for it; "" = the call itself
+	Instead string `json:"instead,omitempty"` // what to do in place of it
 	Line    int    `json:"line,omitempty"`    // its line in File; 0 = not known
 }
 

@@ -93,6 +93,9 @@ func predicateNamed(name string) predicate {
 	if p := placePredicate(name); p != nil {
 		return p
 	}
+	if p := guardPredicate(name); p != nil {
+		return p
+	}
 	return shapePredicate(name)
 }
 

@@ -73,7 +73,7 @@ func (d ruleDef) compile(pack string) (*rule, error) {
 	if d.Why == "" {
 		return nil, fmt.Errorf("why is missing")
 	}
-	if len(d.Cmd) == 0 && len(d.Code) == 0 {
+	if len(d.Cmd) == 0 && len(d.Code) == 0 && !d.looksAround() {
 		return nil, fmt.Errorf("cmd is missing")
 	}
 	if !slices.Contains([]string{"", "none", "correction", "full"}, d.Undo) {
@@ -99,6 +99,9 @@ func (d ruleDef) compile(pack string) (*rule, error) {
 	}
 	return r, nil
 }
+
+// looksAround: the rule looks at what any command does, not at one program.
+func (d *ruleDef) looksAround() bool { return len(d.Writes)+len(d.Sets)+len(d.Opens) > 0 || d.Port }
 
 // narrow refuses a rule that would allow more than the few calls that its
 // user had in mind.
@@ -135,7 +138,7 @@ func (r *rule) match(a *args) (Hit, bool) {
 	if r.Allow && guess {
 		return Hit{}, false
 	}
-	h := Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Net: r.Net, Opaque: r.Opaque || guess, Allowed: r.Allow}
+	h := Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Net: r.Net, Opaque: r.Opaque || guess, Allowed: r.Allow, Instead: r.Instead}
 	if r.isDry(a) {
 		h.Tier, h.Net, h.Opaque = Local, r.DryNet, false
 		h.Why = "a dry run: " + r.Why
@@ -267,7 +270,7 @@ func loopbackValue(a *args, names []string) bool {
 // patterns whose words are plain.
 func (d *ruleDef) makePhrases() []string {
 	out := slices.Clone(d.Mention)
-	if d.Quiet || d.NoArgs || len(d.With)+len(d.When)+len(d.Arg)+len(d.Env)+len(d.URL) > 0 {
+	if d.Quiet || d.NoArgs || d.looksAround() || len(d.With)+len(d.When)+len(d.Arg)+len(d.Env)+len(d.URL) > 0 {
 		return out
 	}
 	for _, c := range d.Cmd {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 )
 
 // addUser checks and adds a user's own pack; of a trusted one the examples are
@@ -70,8 +71,13 @@ func (p *pack) programs() []string {
 			add(c.program)
 		}
 	}
-	if p.def.Names != nil || p.def.Tables != nil || p.def.MCP != nil {
+	if p.def.Names != nil || p.def.Tables != nil || p.def.MCP != nil || p.def.Changers != nil {
 		add("@tables")
+	}
+	for _, r := range p.rules {
+		if r.looksAround() {
+			add("@guards")
+		}
 	}
 	for _, r := range p.rules {
 		if len(r.Code) > 0 {
@@ -116,10 +122,22 @@ func (s *Set) checkExamples(r *rule) error {
 	return nil
 }
 
+// exampleCall is where the examples of a rule run: in a made-up run, where the
+// rule speaks of one.
+func (r *rule) exampleCall() Call {
+	if !r.looksAround() && !slices.ContainsFunc(r.When, func(w string) bool { return guardPredicate(w) != nil }) {
+		return Call{}
+	}
+	return Call{Cwd: "/repo", Guarded: &Guarded{
+		Root: "/repo", Home: "/home/me", Pids: []int{4242, 4243}, Ports: []int{43210},
+		Files: []string{"/home/me/.local/state/loop", "/home/me/.config/loop", "/repo/loop.toml", "/usr/local/bin/loop"},
+	}}
+}
+
 // speaks reports whether the rule has a say on a command line: with its own
 // tier, on something that runs.
 func (s *Set) speaks(r *rule, line string) bool {
-	for _, h := range s.ClassifyCommand(line, "").Hits {
+	for _, h := range s.classifyLine(line, r.exampleCall()).Hits {
 		if h.Rule == r.ID && h.Tier == r.tier && !h.Mention {
 			return true
 		}

@@ -44,6 +44,7 @@ type worktree struct {
 func (s *Set) readingOf(c Call) *reading {
 	r := s.newReading()
 	r.noWords = c.NoWords
+	r.guard, r.cwd = c.Guarded, c.Cwd
 	if c.ReadFile != nil {
 		r.tree = &worktree{open: c.ReadFile, list: c.ReadDir, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
 	}
