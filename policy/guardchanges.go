@@ -9,11 +9,11 @@ import (
 
 // changes lists the files of this machine that a command writes, moves,
 // removes or gives other rights.
-func (r *reading) changes(c *shell.Command) []place {
-	var out []place
+func (r *reading) changes(c *shell.Command) []changedFile {
+	var out []changedFile
 	for _, rd := range c.Redirects {
 		if strings.Contains(rd.Op, ">") && !strings.HasSuffix(rd.Op, "&") {
-			out = append(out, place{name: rd.Target.Text})
+			out = append(out, changedFile{name: rd.Target.Text})
 		}
 	}
 	prog, words := c.Program(), wordTexts(c.Argv[1:])
@@ -31,7 +31,7 @@ func (r *reading) changes(c *shell.Command) []place {
 	if slices.Contains(d.InPlace, prog) && slices.ContainsFunc(words, isInPlace) {
 		for _, w := range words {
 			if !strings.HasPrefix(w, "-") {
-				out = append(out, place{name: w})
+				out = append(out, changedFile{name: w})
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (r *reading) changes(c *shell.Command) []place {
 	}
 	if text := givenPatch(c, read); text != "" {
 		for _, f := range patches(text) {
-			out = append(out, place{name: f.name})
+			out = append(out, changedFile{name: f.name})
 		}
 	}
 	return out
@@ -56,7 +56,7 @@ func isInPlace(w string) bool {
 }
 
 // everyOperand: rm, mv, chmod and their kin change each file they are given.
-func everyOperand(prog string, words []string) []place {
+func everyOperand(prog string, words []string) []changedFile {
 	recursive := prog == "mv" || slices.ContainsFunc(words, func(w string) bool {
 		return w == "--recursive" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "rR")
 	})
@@ -64,31 +64,31 @@ func everyOperand(prog string, words []string) []place {
 		recursive = false
 	}
 	operands, target := operandsOf(words)
-	var out []place
+	var out []changedFile
 	for _, w := range operands {
-		out = append(out, place{name: w, tree: recursive})
+		out = append(out, changedFile{name: w, tree: recursive})
 	}
 	return append(out, into(operands, target)...)
 }
 
 // lastOperand: cp, install and their kin change where the last one leads.
-func lastOperand(words []string) []place {
+func lastOperand(words []string) []changedFile {
 	operands, target := operandsOf(words)
 	return into(operands, target)
 }
 
 // into are the places that files get when they are put at the target, which
 // may be a folder.
-func into(operands []string, target string) []place {
+func into(operands []string, target string) []changedFile {
 	if target == "" {
 		if len(operands) < 2 {
 			return nil
 		}
 		target, operands = operands[len(operands)-1], operands[:len(operands)-1]
 	}
-	out := []place{{name: target}}
+	out := []changedFile{{name: target}}
 	for _, w := range operands {
-		out = append(out, place{name: strings.TrimSuffix(target, "/") + "/" + baseOf(strings.TrimSuffix(w, "/"))})
+		out = append(out, changedFile{name: strings.TrimSuffix(target, "/") + "/" + baseOf(strings.TrimSuffix(w, "/"))})
 	}
 	return out
 }
@@ -115,17 +115,17 @@ func operandsOf(words []string) (operands []string, target string) {
 }
 
 // outputOptions are the files that -o and its kin name.
-func outputOptions(words []string) []place {
-	var out []place
+func outputOptions(words []string) []changedFile {
+	var out []changedFile
 	for i, w := range words {
 		for _, name := range []string{"-o", "-O", "--output", "--output-document", "--out", "-out", "-OutFile", "-FilePath", "-Path", "-Destination"} {
 			switch {
 			case strings.EqualFold(w, name) && i+1 < len(words):
-				out = append(out, place{name: words[i+1]})
+				out = append(out, changedFile{name: words[i+1]})
 			case strings.HasPrefix(w, name+"="):
-				out = append(out, place{name: w[len(name)+1:]})
+				out = append(out, changedFile{name: w[len(name)+1:]})
 			case len(name) == 2 && strings.HasPrefix(w, name) && len(w) > 2:
-				out = append(out, place{name: w[2:]})
+				out = append(out, changedFile{name: w[2:]})
 			}
 		}
 	}
@@ -133,8 +133,8 @@ func outputOptions(words []string) []place {
 }
 
 // gitChanges: git rm, mv, checkout and restore change the files they name.
-func (r *reading) gitChanges(words []string) []place {
-	var out []place
+func (r *reading) gitChanges(words []string) []changedFile {
+	var out []changedFile
 	for i, w := range words {
 		switch w {
 		case "-C", "-c", "--git-dir", "--work-tree":
@@ -143,7 +143,7 @@ func (r *reading) gitChanges(words []string) []place {
 			tree := w == "mv" || slices.Contains(words, "-r")
 			for _, f := range words[i+1:] {
 				if len(f) > 1 && !strings.HasPrefix(f, "-") && f != ".." {
-					out = append(out, place{name: f, tree: tree})
+					out = append(out, changedFile{name: f, tree: tree})
 				}
 			}
 			return out
@@ -157,16 +157,16 @@ func (r *reading) gitChanges(words []string) []place {
 }
 
 // findChanges: find -delete removes what lies below the folders it is given.
-func findChanges(words []string) []place {
+func findChanges(words []string) []changedFile {
 	if !slices.Contains(words, "-delete") {
 		return nil
 	}
-	var out []place
+	var out []changedFile
 	for _, w := range words {
 		if strings.HasPrefix(w, "-") {
 			break
 		}
-		out = append(out, place{name: w, tree: strings.HasPrefix(baseOf(strings.TrimSuffix(w, "/")), ".") && len(baseOf(w)) > 2})
+		out = append(out, changedFile{name: w, tree: strings.HasPrefix(baseOf(strings.TrimSuffix(w, "/")), ".") && len(baseOf(w)) > 2})
 	}
 	return out
 }

@@ -44,9 +44,9 @@ func (r Result) Instead() string {
 	return ""
 }
 
-// place is a file that a command changes. With tree, what lies below it is
+// changedFile is a file that a command changes. With tree, what lies below it is
 // changed too.
-type place struct {
+type changedFile struct {
 	name string // in the words of the command
 	tree bool
 }
@@ -71,7 +71,7 @@ func (r *rule) hit(text string) Hit {
 	return Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Instead: r.Instead, Text: text}
 }
 
-func (r *rule) speaksOf(rd *reading, c *shell.Command, places []place) bool {
+func (r *rule) speaksOf(rd *reading, c *shell.Command, places []changedFile) bool {
 	for _, p := range places {
 		if len(r.Writes) > 0 && rd.guard.holds(r.Writes, rd.cwd, joinDir(c.Dir, p.name), p.tree) {
 			return true
