@@ -47,6 +47,7 @@ type Guard struct {
 	deferred int
 	cleared  map[string]bool // calls that the files they run speak for, by tool_use_id
 	allowed  []AllowedCall
+	own      *policy.Guarded // what the run keeps from the agent; nil = nothing is known of it
 }
 
 // AllowedCall is a call that ran because a rule of the user's own takes back
@@ -119,7 +120,7 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	}
 	g.mu.Unlock()
 
-	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd}
+	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd, Guarded: g.protected()}
 	res, cleared := g.classify(call)
 	refused := Answer(g.Level, res) != Run
 	reply := Allow()
@@ -229,7 +230,7 @@ func (g *Guard) hold(ctx context.Context, r Request, call policy.Call, res polic
 	a.Command, a.Cwd = policy.CommandOf(call), r.Cwd
 	a.Rules, a.Tier, a.Opaque = res.Rules(), res.Tier, res.Opaque
 	a.Evidence, a.FoundBy, a.DetectedAt = policy.Blocked, queue.ByHook, g.Now()
-	a.Undo = g.Classifier.Undo(a.Rules)
+	a.Undo, a.Tampering = g.Classifier.Undo(a.Rules), res.Tampers()
 	if len(res.Hits) > 0 {
 		a.Why = res.Hits[0].Why
 	}
@@ -264,6 +265,7 @@ func Reason(a queue.Action, res policy.Result) string {
 	if a.Why != "" {
 		fmt.Fprintf(&b, "Why it waits: %s ", sentence(a.Why))
 	}
+	b.WriteString(tamperingReason(res))
 	fmt.Fprintf(&b, "A person decides in the morning and runs it exactly as you wrote it. "+
 		"Do not retry it, do not work round it, and do not report it as done: say that %s.", waits)
 	if res.Tier < policy.External {

@@ -62,6 +62,14 @@ func Listen(h Handler, deadline time.Duration) (*Server, error) {
 // URL is where the hooks are answered.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/hook" }
 
+// Port is the number of the port.
+func (s *Server) Port() int {
+	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
+		return a.Port
+	}
+	return 0
+}
+
 // Close stops answering. Answers under way are waited for up to the deadline.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.deadline)

@@ -63,7 +63,7 @@ func everyOperand(prog string, words []string) []changedFile {
 	if prog == "tee" || prog == "touch" || prog == "ln" {
 		recursive = false
 	}
-	operands, target := operandsOf(words)
+	operands, target := givenFiles(words)
 	var out []changedFile
 	for _, w := range operands {
 		out = append(out, changedFile{name: w, tree: recursive})
@@ -73,7 +73,7 @@ func everyOperand(prog string, words []string) []changedFile {
 
 // lastOperand: cp, install and their kin change where the last one leads.
 func lastOperand(words []string) []changedFile {
-	operands, target := operandsOf(words)
+	operands, target := givenFiles(words)
 	return into(operands, target)
 }
 
@@ -93,8 +93,8 @@ func into(operands []string, target string) []changedFile {
 	return out
 }
 
-// operandsOf are the words that are no options, and the folder that -t names.
-func operandsOf(words []string) (operands []string, target string) {
+// givenFiles are the words that are no options, and the folder that -t names.
+func givenFiles(words []string) (operands []string, target string) {
 	rest := false
 	for i := 0; i < len(words); i++ {
 		w := words[i]

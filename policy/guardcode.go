@@ -38,7 +38,7 @@ func (r *reading) codeGuards(src *source) []Hit {
 				add(rule, start, end)
 			}
 		}
-		if name, _, ok := strings.Cut(code, "="); ok && len(names) > 0 && !strings.HasPrefix(code[len(name):], "==") {
+		if name, _, ok := strings.Cut(code, "="); ok && len(names) > 0 && !strings.HasPrefix(code[len(name):], "==") && !looksInside(code) {
 			if f := strings.Fields(strings.TrimLeft(name, "$@ ")); len(f) > 0 {
 				held[strings.Trim(f[len(f)-1], "$@:")] = names
 			}
@@ -111,6 +111,16 @@ func writesFile(verbs []string, code string, lits []literal) bool {
 	for _, l := range lits {
 		mode := strings.TrimSpace(l.text)
 		if strings.HasPrefix(mode, ">") || len(mode) > 0 && len(mode) < 4 && strings.Trim(mode, "rwaxbt+") == "" && strings.ContainsAny(mode, "wax+") {
+			return true
+		}
+	}
+	return false
+}
+
+// looksInside: what the statement makes of a file's name is what stands in it.
+func looksInside(code string) bool {
+	for _, v := range []string{"open(", "read", "load", "parse", "Read", "slurp", "exists", "stat("} {
+		if strings.Contains(code, v) {
 			return true
 		}
 	}

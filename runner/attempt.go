@@ -45,7 +45,8 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), watched: fingerprints(o.Watched),
 	}
 	guard := r.guard(keep, &a)
-	was.cleared = guard.Cleared
+	was.cleared, was.guarded = guard.Cleared, Guarded(keep, o)
+	guard.Protect(*was.guarded)
 	seal, release, err := r.seal(keep, &a)
 	if err != nil {
 		return a, time.Time{}, r.broken(keep, &a, err)

@@ -136,7 +136,7 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 		h.Cwd = ev.Cwd
 	}
 	target := targetOf(h.Tool, h.Input)
-	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, Annotations: s.hints.of(ev.Call), NoWords: s.o.CallsOnly && !target.script()}
+	c := policy.Call{Tool: h.Tool, Input: h.Input, Cwd: h.Cwd, Guarded: s.o.Guarded, Annotations: s.hints.of(ev.Call), NoWords: s.o.CallsOnly && !target.script()}
 	if len(h.Input) > policy.MaxInput {
 		h.Command = longCommand(c, target)
 	} else {
@@ -155,7 +155,7 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 func (s *scanning) judge(h Hit, key string, res policy.Result, said []found, into target) {
 	p := &pendingCall{line: h.Line, hit: h, key: key}
 	s.calls.remember(h.ToolUseID, p)
-	h.Rules, h.Opaque = res.Rules(), res.Opaque
+	h.Rules, h.Opaque, h.Tampering = res.Rules(), res.Opaque, res.Tampers()
 	if len(res.Hits) > 0 {
 		h.Why = res.Hits[0].Why
 	}

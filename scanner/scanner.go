@@ -37,6 +37,7 @@ type Hit struct {
 	Excerpt   string          `json:"excerpt"`           // one line round the match
 	Outcome   string          `json:"outcome,omitempty"` // of what was executed
 	Opaque    bool            `json:"opaque,omitempty"`
+	Tampering bool            `json:"tampering,omitempty"` // it would take the guard of a run away
 	Time      time.Time       `json:"time,omitzero"`
 }
 
@@ -63,6 +64,8 @@ type Options struct {
 	// Session is what this file has in common with others, which are scanned
 	// one after the other; may be nil.
 	Session *Session
+
+	Guarded *policy.Guarded // the run in which the calls were made; nil when there was none
 
 	Shared func(Hit) error // called for calls of the shared tier, which are no hits; may be nil
 }

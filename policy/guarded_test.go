@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func guardedRun() *Guarded {
+	return &Guarded{
+		Root: "/repo", Home: "/home/me", Pids: []int{4242}, Ports: []int{43210},
+		Files: []string{"/home/me/.local/state/loop", "/repo/loop.toml", "/repo/ci/rules.toml"},
+		Real: func(name string) string {
+			if name == "/repo/h/pre-commit" {
+				return "/repo/.git/hooks/pre-commit"
+			}
+			return name
+		},
+	}
+}
+
+// Tools that write files are held by the same rules as shell lines.
+func TestGuardedFilesOfTools(t *testing.T) {
+	s := builtin(t)
+	for _, c := range []struct{ tool, input, want string }{
+		{"Write", `{"file_path":"/repo/.claude/settings.json","content":"{}"}`, "guard-client"},
+		{"Edit", `{"file_path":"/home/me/.bashrc","old_string":"a","new_string":"b"}`, "guard-startup"},
+		{"Write", `{"file_path":"/repo/.git/hooks/pre-push","content":"x"}`, "guard-git-files"},
+		{"Write", `{"file_path":"/repo/loop.toml","content":"x"}`, "guard-files"},
+		{"MultiEdit", `{"file_path":"/repo/ci/rules.toml","edits":[]}`, "guard-files"},
+		{"Write", `{"file_path":"/repo/h/pre-commit","content":"x"}`, "guard-git-files"},
+		{"Write", `{"file_path":"../repo/./.mcp.json","content":"x"}`, "guard-client"},
+		{"NotebookEdit", `{"notebook_path":"/home/me/.local/state/loop/x.ipynb","new_source":"x"}`, "guard-files"},
+		{"mcp__filesystem__write_file", `{"path":"/repo/.mcp.json","content":"{}"}`, "guard-client"},
+		{"mcp__filesystem__move_file", `{"source":"/tmp/x","destination":"/repo/.git/hooks/pre-commit"}`, "guard-git-files"},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: .envrc\n+export A=1\n*** End Patch\n"}`, "guard-startup"},
+		{"Bash", `{"command":"echo x > h/pre-commit"}`, "guard-git-files"},
+		{"Write", `{"file_path":"/repo/docs/settings.md","content":"edit ~/.bashrc and .git/hooks/pre-commit; kill $PPID"}`, ""},
+		{"Write", `{"file_path":"/repo/.github/workflows/ci.yml","content":"on: push"}`, ""},
+		{"Write", `{"file_path":"/repo/testdata/.claude/settings.json","content":"{}"}`, ""},
+		{"Write", `{"file_path":"/tmp/x/.git/hooks/pre-commit","content":"x"}`, ""},
+		{"Write", `{"file_path":"/repo/pkg/rules.toml","content":"x"}`, ""},
+		{"Read", `{"file_path":"/repo/.git/config"}`, ""},
+		{"mcp__filesystem__read_file", `{"path":"/repo/.mcp.json"}`, ""},
+	} {
+		res := s.Classify(Call{Tool: c.tool, Input: json.RawMessage(c.input), Cwd: "/repo", Guarded: guardedRun()})
+		if got := res.Tampers(); got != (c.want != "") || got && !slices.Contains(res.Rules(), c.want) {
+			t.Errorf("%s %s: tampering %v by %v, want %q", c.tool, c.input, got, res.Rules(), c.want)
+		}
+		if c.want != "" && (res.Tier != External || res.Instead() == "") {
+			t.Errorf("%s %s: tier %v, instead %q", c.tool, c.input, res.Tier, res.Instead())
+		}
+	}
+}
+
+// How far a call reaches is another question: without a run the rules that
+// protect one are silent.
+func TestGuardRulesNeedARun(t *testing.T) {
+	s := builtin(t)
+	for _, line := range []string{"echo x >> ~/.bashrc", "kill $PPID", "git config core.hooksPath x", "crontab -", "curl http://localhost:43210/"} {
+		if res := s.Classify(Call{Tool: "Bash", Input: mustJSON(t, map[string]string{"command": line})}); res.Tampers() {
+			t.Errorf("%s: %v", line, res.Rules())
+		}
+	}
+}
+
+// Words about these files and processes are no deed.
+func TestGuardRulesKnowOrdinaryWork(t *testing.T) {
+	s := builtin(t)
+	for _, line := range []string{
+		"git commit -m 'explain .git/hooks and kill $PPID'",
+		"grep -rn 'core.hooksPath' docs",
+		"npm run dev & pid=$!; sleep 1; kill $pid",
+		"pkill -f 'vite --port 5173'",
+		"lsof -ti:3000 | xargs kill -9",
+		"docker run --rm alpine sh -c 'echo x >> /root/.bashrc'",
+		"cat > README.md <<'E'\nAdd `export A=1` to ~/.bashrc, then run crontab -e.\nE",
+		"git config user.email a@example.com && git config commit.gpgsign false",
+		"mkdir -p .claude/agents && cp agent.md .claude/agents/",
+		"find . -name '*.orig' -delete",
+		"rm -rf node_modules dist .cache",
+		"git checkout -- src/app.ts",
+		"sed -i 's/a/b/' .github/workflows/ci.yml .gitignore",
+		"ps aux | grep node",
+		"strace -c ls",
+		"python3 - <<'E'\nimport json\nd = json.load(open('.claude/settings.json'))\nopen('out.json','w').write(json.dumps(d))\nE",
+		"node -e \"const s=require('fs').readFileSync('.git/config','utf8'); console.log(s)\"",
+		"trap 'kill 0' EXIT; npm test",
+		"git stash && git stash pop",
+		"cd /tmp/fixture && git init -q && echo x > .git/hooks/pre-commit",
+		"chmod -R u+w build",
+		"tar xf a.tgz -C vendor",
+	} {
+		res := s.Classify(Call{Tool: "Bash", Input: mustJSON(t, map[string]string{"command": line}), Cwd: "/repo", Guarded: guardedRun()})
+		if res.Tampers() {
+			t.Errorf("%s: %v", line, res.Hits)
+		}
+	}
+}
+
+func mustJSON(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
