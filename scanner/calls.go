@@ -1,9 +1,7 @@
 package scanner
 
 import (
-	"bytes"
 	"encoding/json"
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -12,8 +10,7 @@ import (
 )
 
 const (
-	maxIDs         = 64 << 10 // calls remembered to know repeats
-	maxRecent      = 1024     // calls remembered with their input
+	maxRecent      = 1024 // calls remembered with their input
 	maxRecentBytes = 8 << 20
 )
 
@@ -25,14 +22,6 @@ type calls struct {
 	order   []string // of recent
 	bytes   int
 }
-
-// known is the calls that were seen.
-type known struct {
-	seed     maphash.Seed
-	ids, old map[uint64]uint64 // hash of the id to hash of the call
-}
-
-func newKnown() *known { return &known{seed: maphash.MakeSeed(), ids: map[uint64]uint64{}} }
 
 type pendingCall struct {
 	entry      *entry // nil: it is no hit
@@ -50,54 +39,6 @@ func newCalls() calls {
 }
 
 func (c *calls) waiting() bool { return len(c.pending) > 0 }
-
-// repeated says whether this very call was seen before, and remembers it. The
-// same id with another input is another call.
-func (c *known) repeated(call *transcript.Call) bool {
-	if call.ID == "" {
-		return false
-	}
-	id := maphash.String(c.seed, call.ID)
-	sum := c.sum(call.Input) ^ maphash.String(c.seed, call.Name)
-	before, ok := c.ids[id]
-	if !ok {
-		before, ok = c.old[id]
-	}
-	if len(c.ids) >= maxIDs {
-		c.old, c.ids = c.ids, map[uint64]uint64{}
-	}
-	c.ids[id] = sum
-	return ok && before == sum
-}
-
-// sum is a hash of JSON that is the same for every way to space it.
-func (c *known) sum(js []byte) uint64 {
-	var h maphash.Hash
-	h.SetSeed(c.seed)
-	for inString := false; len(js) > 0; {
-		n := bytes.IndexByte(js, '"') + 1
-		if n == 0 {
-			n = len(js)
-		}
-		piece := js[:n]
-		if !inString && bytes.ContainsAny(piece, " \t\r\n") {
-			piece = bytes.Join(bytes.Fields(piece), nil)
-		}
-		_, _ = h.Write(piece) // it cannot fail
-		if !inString || !escaped(js[:n-1]) {
-			inString = !inString
-		}
-		js = js[n:]
-	}
-	return h.Sum64()
-}
-
-func (c *known) seen(id string) bool {
-	h := maphash.String(c.seed, id)
-	_, now := c.ids[h]
-	_, old := c.old[h]
-	return now || old
-}
 
 // remember keeps a call for those that ask for it by its id.
 func (c *calls) remember(id string, p *pendingCall) {

@@ -85,6 +85,30 @@ func TestUnreadCalls(t *testing.T) {
 	}
 }
 
+// What the client's assistant quotes of another agent is no call, and what a
+// server of the model's ran has no result of ours.
+func TestQuotedCalls(t *testing.T) {
+	const xml = `<execute_command><command>git push</command></execute_command>`
+	for in, want := range map[string]int{
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + xml + `"}]}}`:                                      0,
+		`{"role":"assistant","content":"` + xml + `"}`:                                                                                              1,
+		`{"role":"assistant","content":[{"type":"text","text":"` + xml + `"}]}`:                                                                     1,
+		`{"role":"user","content":"` + xml + `"}`:                                                                                                   0,
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}]}}`: 0,
+	} {
+		events, _ := decodeAll(t, []byte(in), Options{})
+		got := 0
+		for _, ev := range events {
+			if ev.Call != nil || ev.Result != nil {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d, want %d", in, got, want)
+		}
+	}
+}
+
 // TestBrokenAgents holds that torn and glued records of other agents, and the
 // encodings that shells give them, lose no call.
 func TestBrokenAgents(t *testing.T) {

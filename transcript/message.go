@@ -43,7 +43,7 @@ func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
 	case content == "":
 		return
 	case content[0] == '"':
-		d.prose(text(content), ev, role)
+		d.prose(r, text(content), ev, role)
 		return
 	case content[0] == '[':
 		eachElement(content, add)
@@ -51,7 +51,7 @@ func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
 		add(content)
 	}
 	results := 0
-	if role == "user" {
+	if role == "user" && r.typ != role {
 		d.xmlResults(list, ev)
 	}
 	for _, b := range list {
@@ -63,7 +63,7 @@ func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
 		out := ev
 		switch b.typ {
 		case "text":
-			d.prose(text(b.text), ev, role)
+			d.prose(r, text(b.text), ev, role)
 		case "thinking":
 			out.Kind, out.Text = KindThinking, text(b.thinking)
 			d.add(out)
@@ -73,7 +73,9 @@ func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
 		case "toolCall", "function_call":
 			out.Kind, out.Call = KindCall, b.foreignCall("")
 			d.add(out)
-		case "image", "document", "redacted_thinking":
+		case "image", "document", "redacted_thinking", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+			"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result":
+			// no call of the client's
 		case "tool_result", "mcp_tool_result":
 			out.Kind, out.Result = KindResult, b.result(r, results == 1)
 			d.add(out)
@@ -83,13 +85,15 @@ func (d *lineDecoder) blocks(r *row, content string, ev Event, role string) {
 	}
 }
 
-func (d *lineDecoder) prose(text string, ev Event, role string) {
+// prose adds a text. In that of the client's own assistant no call can stand:
+// its tools are called by blocks, and whoever writes of another agent's quotes.
+func (d *lineDecoder) prose(r *row, text string, ev Event, role string) {
 	ev.Kind, ev.Text = KindPrompt, text
 	if role == "assistant" {
 		ev.Kind = KindText
 	}
 	d.add(ev)
-	if role == "assistant" {
+	if role == "assistant" && r.typ != role {
 		ev.Text = ""
 		d.xmlCalls(text, ev)
 	}
