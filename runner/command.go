@@ -37,8 +37,11 @@ func clientArgs(o *Options, sessionID string, f files) []string {
 	}
 	args = append(args,
 		"--settings", f.settings,
-		"--append-system-prompt-file", f.rules,
-		"--append-subagent-system-prompt-file", f.rules,
+		"--append-system-prompt-file", f.rules)
+	if !o.OldClient {
+		args = append(args, "--append-subagent-system-prompt-file", f.rules)
+	}
+	args = append(args,
 		"--disallowedTools", strings.Join(disallowedTools(o.Level), ","))
 	if o.Model != "" {
 		args = append(args, "--model", o.Model)

@@ -26,9 +26,7 @@ func lockRun(state string) (unlock func(), err error) {
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock the repository: %w", err)
 		}
-		b := make([]byte, 20)
-		n, _ := f.ReadAt(b, 0)
-		return nil, &BusyError{Pid: strings.TrimSpace(string(b[:n]))}
+		return nil, &BusyError{Pid: holder(f)}
 	}
 	if err := f.Truncate(0); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -37,4 +35,25 @@ func lockRun(state string) (unlock func(), err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { _ = f.Close() }, nil
+}
+
+// Busy reports whether a run works in the repository of this state folder.
+// It takes no lock that could keep one from starting for longer than a moment.
+func Busy(state string) (pid string, busy bool) {
+	f, err := os.Open(filepath.Join(state, "run.lock"))
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+		return "", false
+	}
+	return holder(f), true
+}
+
+// holder is the pid that the holder of the lock wrote into the file.
+func holder(f *os.File) string {
+	b := make([]byte, 20)
+	n, _ := f.ReadAt(b, 0)
+	return strings.TrimSpace(string(b[:n]))
 }

@@ -76,10 +76,15 @@ type Options struct {
 	AutoMemory bool
 	Memory     []string // further memory files
 	ConfigHash string
-	Protected  []string // files and folders of loop's own that no call may change, beside State and Watched
 	Watched    []string // files that the run was told by: a change to one is reported
 
 	Receipts Receipts
+
+	// Vet says whether this version of the client may work. It is asked once,
+	// after what a dead loop left is ended and before the first story. May be
+	// nil.
+	Vet       func(ctx context.Context, version string) (Vetted, error)
+	OldClient bool // leave out of its command line what old clients do not know
 
 	Set      *policy.Set
 	Store    *queue.Store
@@ -89,6 +94,15 @@ type Options struct {
 	Now      func() time.Time
 }
 
+// Vetted is what Options.Vet says of a client that may work.
+type Vetted struct {
+	Notes []Note // for the report
+	Old   bool   // sets Options.OldClient
+}
+
+// Note is a finding about the session as a whole.
+type Note struct{ Kind, Text string }
+
 // run is one session under way.
 type run struct {
 	o       *Options
@@ -96,8 +110,9 @@ type run struct {
 	cost    float64
 	failed  map[string]bool // stories that did not pass in this session
 	mcp     string          // copy of the MCP configuration taken at the start
-	ledger  *ledger         // nil = no receipts
-	book    *receipt.Book   // receipts of the attempt under way
+	notes   []Note
+	ledger  *ledger       // nil = no receipts
+	book    *receipt.Book // receipts of the attempt under way
 }
 
 // BusyError says that another run works in this repository.
@@ -143,7 +158,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if r.ledger != nil {
 		defer r.ledger.signer.Close()
 	}
-	if err = r.tellRecovered(ctx, ended); err == nil {
+	if err = errors.Join(r.tellRecovered(ctx, ended), r.tellNotes(ctx)); err == nil {
 		err = r.work(ctx, plan)
 	}
 	if err != nil {
@@ -167,11 +182,18 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var vetted Vetted
+	if o.Vet != nil {
+		if vetted, err = o.Vet(ctx, version); err != nil {
+			return nil, nil, err
+		}
+		o.OldClient = o.OldClient || vetted.Old
+	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &run{o: o, failed: map[string]bool{}, session: queue.Session{
+	r := &run{o: o, failed: map[string]bool{}, notes: vetted.Notes, session: queue.Session{
 		ID: id.String(), Started: o.Now().UTC(), Level: o.Level.String(), StoryFile: o.Stories, Dir: o.Root,
 		Client: version, ConfigHash: o.ConfigHash,
 	}}

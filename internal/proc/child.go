@@ -115,6 +115,9 @@ func withMark(env []string, mark string) []string {
 	return append(out, MarkVar+"="+mark)
 }
 
+// LookPath is the file that Start would start for this name and environment.
+func LookPath(name string, env []string) (string, error) { return lookPath(name, env) }
+
 // lookPath finds a program in the PATH of env; os/exec would ask our own.
 func lookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {

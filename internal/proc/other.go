@@ -17,6 +17,9 @@ type Child struct{}
 // Start fails: process groups as this package needs them are not there.
 func Start(Options) (*Child, error) { return nil, errUnsupported }
 
+// LookPath fails as Start does.
+func LookPath(string, []string) (string, error) { return "", errUnsupported }
+
 // Pid is never called.
 func (*Child) Pid() int { return 0 }
 
