@@ -36,6 +36,8 @@ type Config struct {
 	MCPConfig   string       // MCP servers file for the client; "" = none
 	AutoMemory  bool         // leave the client's own memory on
 	Receipts    Receipts     //
+	SelfTest    bool         // test each new version of the client before the first story
+	OldClient   bool         // run a client that is too old to be relied on
 	KeepEnv     []string     // credentials in the environment that the agent gets all the same: patterns of names
 
 	Path    string            // the loop.toml that was read; "" = none
@@ -70,14 +72,15 @@ type Prompt struct {
 // Default is what holds when nothing is said.
 func Default() Config {
 	return Config{
-		Level:   policy.Unattended,
-		Claude:  "claude",
-		Budget:  Budget{Attempt: 2 * time.Hour, Silence: 20 * time.Minute, Gate: 10 * time.Minute},
-		Prompt:  Prompt{ClaudeMD: true},
+		Level:    policy.Unattended,
+		Claude:   "claude",
+		SelfTest: true,
+		Budget:   Budget{Attempt: 2 * time.Hour, Silence: 20 * time.Minute, Gate: 10 * time.Minute},
+		Prompt:   Prompt{ClaudeMD: true},
 		// The name of the format is that of receipt.V2, which this package
 		// does not import.
 		Receipts: Receipts{Enabled: true, Format: "v2", Cite: true},
-		Sources: map[string]string{},
+		Sources:  map[string]string{},
 	}
 }
 

@@ -71,6 +71,10 @@ type file struct {
 	Environment struct {
 		Keep []string `toml:"keep"`
 	} `toml:"environment"`
+	Firewall struct {
+		SelfTest  *bool `toml:"self_test"`
+		OldClient *bool `toml:"old_client"`
+	} `toml:"firewall"`
 }
 
 // Load reads the user's own configuration and then the repository's. Either
@@ -122,6 +126,9 @@ func (c *Config) read(path string, repository bool) error {
 		}
 		if len(f.Environment.Keep) > 0 {
 			return fmt.Errorf("%s: environment.keep: which credentials an agent gets stands in your own config.toml, not in the repository", path)
+		}
+		if f.Firewall.SelfTest != nil || f.Firewall.OldClient != nil {
+			return fmt.Errorf("%s: firewall: which client is trusted stands in your own config.toml, not in the repository", path)
 		}
 	}
 	return c.merge(f, path, repository)
@@ -178,6 +185,8 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	set(c, "prompt.claude_md", path, &c.Prompt.ClaudeMD, f.Prompt.ClaudeMD)
 	set(c, "mcp.config", path, &c.MCPConfig, f.MCP.Config)
 	set(c, "memory.auto", path, &c.AutoMemory, f.Memory.Auto)
+	set(c, "firewall.self_test", path, &c.SelfTest, f.Firewall.SelfTest)
+	set(c, "firewall.old_client", path, &c.OldClient, f.Firewall.OldClient)
 	set(c, "receipts.enabled", path, &c.Receipts.Enabled, f.Receipts.Enabled)
 	set(c, "receipts.format", path, &c.Receipts.Format, f.Receipts.Format)
 	set(c, "receipts.show_in_response", path, &c.Receipts.Show, f.Receipts.Show)
