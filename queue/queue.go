@@ -87,7 +87,6 @@ type Action struct {
 	Tier       policy.Tier     `json:"tier"`
 	Evidence   policy.Evidence `json:"evidence"`
 	Opaque     bool            `json:"opaque,omitempty"`
-	Tampering  bool            `json:"tampering,omitempty"`  // it would take the guard of a run away
 	Asked      bool            `json:"asked,omitempty"`      // a person at the client's prompt was asked; what the answer was is not known
 	Transcript string          `json:"transcript,omitempty"` // path of the transcript file
 	Line       int             `json:"line,omitempty"`       // line number in it
@@ -252,7 +251,7 @@ type Finding struct {
 	Session string    `json:"session"`
 	Story   string    `json:"story,omitempty"`
 	Attempt string    `json:"attempt,omitempty"`
-	Kind    string    `json:"kind"` // claim, unguarded, tampered, recovered, scan-gap, leftover, escaped, allowed, receipt
+	Kind    string    `json:"kind"` // claim, unguarded, tampered, untested, old-client, recovered, scan-gap, leftover, escaped, allowed, receipt
 	Text    string    `json:"text"` // for a person; may quote hostile text
 	When    time.Time `json:"when"`
 }

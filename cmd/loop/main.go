@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/selftest"
 )
 
 func main() {
@@ -55,6 +56,9 @@ type app struct {
 func (a *app) run(ctx context.Context, args []string) int {
 	if len(args) > 0 && args[0] == simCommand {
 		return a.runSim(ctx, args[1:])
+	}
+	if len(args) == 2 && args[0] == selftest.MCPCommand {
+		return a.serveMCP(args[1])
 	}
 	root := newRoot(a)
 	root.SetArgs(args)

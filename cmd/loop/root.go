@@ -39,7 +39,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVar(&a.level, "log-level", "warn", "what to log on stderr: debug, info, warn or error")
 	root.AddCommand(
 		newInit(a), newRun(a), newReport(a), newList(a), newShow(a), newApprove(a), newReject(a), newExport(a),
-		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a),
+		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a), newDoctor(a),
 	)
 	return root
 }

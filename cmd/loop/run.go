@@ -14,8 +14,8 @@ import (
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/prompts"
 	"github.com/seed-b23e517c/loop/queue"
-	"github.com/seed-b23e517c/loop/replay"
 	"github.com/seed-b23e517c/loop/receipt"
+	"github.com/seed-b23e517c/loop/replay"
 	"github.com/seed-b23e517c/loop/runner"
 	"github.com/seed-b23e517c/loop/stories"
 )
@@ -23,11 +23,12 @@ import (
 type runOptions struct {
 	stories, only, level, model, claude string
 	max                                 int
-	dryRun                              bool
+	dryRun, oldClient                   bool
 }
 
 const runLong = `Work through the open stories, one fresh client process each, and print the report.
 
+A client that loop has not tested is tested first, in seconds (loop doctor --live).
 External calls are refused and queued; read them in the report, then decide with
 loop approve and loop reject. One signal (Ctrl-C) ends the run after the client has
 been asked to leave and what it did has been kept; a second one ends it at once.
@@ -50,6 +51,7 @@ func newRun(a *app) *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "show order, first prompt, command line and rules; start nothing")
 	f.StringVar(&o.model, "model", "", "model for the client")
 	f.StringVar(&o.claude, "claude", "", "client program to start")
+	f.BoolVar(&o.oldClient, "old-client", false, "run a client that is too old to be relied on; the report says so")
 	return cmd
 }
 
@@ -84,6 +86,7 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 	ro.Store = store
 	p := newProgress(a)
 	ro.Progress = p
+	ro.Vet = (&vet{a: a, c: c, root: w.Root, notice: p.Notice}).check
 	s, err := runner.Run(ctx, ro)
 	p.close()
 	if errors.Is(err, runner.ErrNoOpen) {
@@ -135,6 +138,9 @@ func (o *runOptions) apply(c *config.Config, maxSet bool) error {
 		}
 		c.Level, c.Sources["level"] = l, "flag"
 	}
+	if o.oldClient {
+		c.OldClient, c.Sources["firewall.old_client"] = true, "--old-client"
+	}
 	if c.Level == policy.Interactive {
 		return usagef("--level unattended", "in a run nobody can be asked, so the level cannot be interactive")
 	}
@@ -156,7 +162,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
-		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w), Set: set,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Set: set,
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
 }
@@ -170,18 +176,6 @@ func watched(root string, c config.Config) []string {
 		}
 	}
 	return files
-}
-
-// protected are the places of loop's own that no call of an agent may change.
-func (a *app) protected(w workspace) []string {
-	own := []string{w.User}
-	if dir, err := a.stateHome(); err == nil {
-		own = append(own, dir)
-	}
-	if self, err := os.Executable(); err == nil {
-		own = append(own, self)
-	}
-	return own
 }
 
 // storyFile is the flag's or the configuration's, else the one that is found.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/seed-b23e517c/loop/internal/selftest"
 	"github.com/seed-b23e517c/loop/internal/sim"
 )
 
@@ -24,4 +25,13 @@ func (a *app) runSim(ctx context.Context, args []string) int {
 	}
 	inv.Dir = dir
 	return sim.Main(ctx, inv)
+}
+
+// serveMCP plays the MCP server of the self-test, which the client starts.
+func (a *app) serveMCP(file string) int {
+	if err := selftest.ServeMCP(file, a.stdin, a.stdout); err != nil {
+		fmt.Fprintf(a.stderr, "loop: %v\n", err)
+		return exitFailed
+	}
+	return exitDone
 }
