@@ -43,6 +43,7 @@ func merge(old, seen Action) Action {
 	}
 	old.Tier = max(old.Tier, seen.Tier)
 	old.Opaque = old.Opaque || seen.Opaque
+	old.Tampering = old.Tampering || seen.Tampering
 	for _, r := range seen.Rules {
 		if !slices.Contains(old.Rules, r) {
 			old.Rules = append(old.Rules, r)

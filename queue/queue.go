@@ -87,6 +87,7 @@ type Action struct {
 	Tier       policy.Tier     `json:"tier"`
 	Evidence   policy.Evidence `json:"evidence"`
 	Opaque     bool            `json:"opaque,omitempty"`
+	Tampering  bool            `json:"tampering,omitempty"`  // it would take the guard of a run away
 	Asked      bool            `json:"asked,omitempty"`      // a person at the client's prompt was asked; what the answer was is not known
 	Transcript string          `json:"transcript,omitempty"` // path of the transcript file
 	Line       int             `json:"line,omitempty"`       // line number in it

@@ -40,11 +40,17 @@ func (p *printer) action(v *view, a *queue.Action) {
 	if a.Evidence == policy.Executed {
 		p.line("  ", p.Danger.Render("ran: it got past the firewall"))
 	}
+	if a.Tampering {
+		p.line("  ", p.Danger.Render("tampering: "+tamperingWords))
+	}
 	p.flow(2, p.meta(v, a)...)
 	if a.Why != "" {
 		p.prose(p.Faint, 2, p.known(a.Why))
 	}
 }
+
+// tamperingWords say what an action is that a guard rule speaks of.
+const tamperingWords = "it reached for what guards the run"
 
 // storyLine is "Story #3 [2026-02-23T08:15:00Z]: git push". A command that
 // does not fit goes on below, so that its end can be read as well.
@@ -220,13 +226,15 @@ func (p *printer) decisions(v *view) {
 }
 
 // whatToType ends the block with commands that work as they stand: what has
-// run cannot simply be approved, and a mention not at all.
+// run cannot simply be approved, what is tampering hardly ever, and a mention
+// not at all.
 func (p *printer) whatToType(v *view) {
 	var number uint64
 	approve := false
 	for _, a := range v.waiting {
-		if number == 0 || !approve && a.Evidence != policy.Executed {
-			number, approve = a.Number, a.Evidence != policy.Executed
+		fit := a.Evidence != policy.Executed && !a.Tampering
+		if number == 0 || !approve && fit {
+			number, approve = a.Number, fit
 		}
 	}
 	if number == 0 && len(v.mentions) > 0 {

@@ -160,6 +160,13 @@ func (p *printer) tally(v *view) []span {
 // needs says what waits for the reader.
 func (p *printer) needs(v *view) []span {
 	n, m := len(v.waiting), len(v.mentions)
+	if v.tampers > 0 {
+		out := []span{{plural(n, "action waits,", "actions wait,"), p.Warn}}
+		if v.ran > 0 {
+			out = append(out, span{strconv.Itoa(v.ran) + " already ran,", p.Danger})
+		}
+		return append(out, span{plural(v.tampers, "is tampering", "are tampering"), p.Danger})
+	}
 	switch {
 	case v.ran > 0:
 		return []span{{plural(n, "action waits,", "actions wait,"), p.Warn}, {strconv.Itoa(v.ran) + " already ran", p.Danger}}

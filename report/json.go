@@ -41,6 +41,7 @@ type Story struct {
 type Counts struct {
 	Waiting    int     `json:"waiting"`     // pending actions, mentions apart
 	Mentions   int     `json:"mentions"`    // pending mentions
+	Tampering  int     `json:"tampering"`   // waiting actions that reached for what guards the run
 	Executed   int     `json:"executed"`    // waiting actions that have already run
 	Unfinished int     `json:"unfinished"`  // approved, and not at an end
 	Stories    int     `json:"stories"`     // the sum of the next six
@@ -68,7 +69,7 @@ func newDocument(d queue.Snapshot) Document {
 		Actions:  printable(d.Actions),
 		Findings: append([]queue.Finding{}, d.Findings...),
 		Counts: Counts{
-			Waiting: len(v.waiting), Mentions: len(v.mentions), Executed: v.ran, Unfinished: len(v.open),
+			Waiting: len(v.waiting), Mentions: len(v.mentions), Tampering: v.tampers, Executed: v.ran, Unfinished: len(v.open),
 			Stories: len(v.stories), Done: v.counts[classDone], Unproven: v.counts[classUnproven],
 			Failed: v.counts[classFailed], CutShort: v.counts[classCut], Open: v.counts[classRunning],
 			NotStarted: v.counts[classNotStarted], SharedRuns: v.shared, CostUSD: v.cost,

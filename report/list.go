@@ -49,6 +49,9 @@ func listRow(a *queue.Action, o Options) []string {
 	row[columnAge] = age(o.Now.Sub(a.DetectedAt))
 	row[columnStatus] = term.Truncate(term.Line(string(a.Status)), 10)
 	row[columnEvidence] = term.Truncate(evidence(a), 18)
+	if a.Tampering {
+		row[columnEvidence] = term.Truncate("tampering, "+row[columnEvidence], 18)
+	}
 	row[columnStory] = term.Truncate(term.Line(a.Story), 14)
 	return row
 }
@@ -75,7 +78,7 @@ func (p *printer) listLine(wide [listColumns]int, row []string, a *queue.Action)
 
 func (p *printer) listStyle(column int, a *queue.Action) term.Style {
 	switch {
-	case column == columnEvidence && a.Evidence == policy.Executed:
+	case column == columnEvidence && (a.Evidence == policy.Executed || a.Tampering):
 		return p.Danger
 	case column == columnStatus && a.Status == queue.Pending:
 		return p.Warn

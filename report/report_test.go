@@ -345,3 +345,30 @@ func TestSafeJSONKeepsTheText(t *testing.T) {
 		t.Errorf("reads back as %q, %v", back, err)
 	}
 }
+
+// What reached for the guard is told first among what was stopped, by its own
+// word, and is not what the report offers for approval.
+func TestTamperingComesFirst(t *testing.T) {
+	d := queue.Snapshot{Actions: []queue.Action{
+		{Number: 1, Evidence: policy.Blocked, Status: queue.Pending, Command: "git push"},
+		{Number: 2, Evidence: policy.Blocked, Status: queue.Pending, Command: "kill $PPID", Tampering: true, Rules: []string{"guard-process"}},
+		{Number: 3, Evidence: policy.Executed, Status: queue.Pending, Command: "npm publish"},
+	}}
+	out := string(terminal(t, d, Options{}))
+	last := -1
+	for _, want := range []string{"3 actions wait, 1 already ran, 1 is tampering", "npm publish", "kill $PPID\n  tampering: ", "git push", "loop approve 1"} {
+		i := strings.Index(out, want)
+		if i <= last {
+			t.Errorf("%q is missing or too early in\n%s", want, out)
+		}
+		last = i
+	}
+	var doc bytes.Buffer
+	if err := JSON(&doc, d); err != nil || !strings.Contains(doc.String(), `"tampering": 1`) {
+		t.Errorf("error %v, the count is missing in\n%s", err, doc.String())
+	}
+	var list bytes.Buffer
+	if err := List(&list, d.Actions, Options{}); err != nil || !strings.Contains(list.String(), "tampering, blocked") {
+		t.Errorf("error %v in\n%s", err, list.String())
+	}
+}

@@ -138,6 +138,9 @@ func (p *printer) standing(a *queue.Action) {
 		p.field("undo", undoWords(a.Undo))
 	}
 	p.field("why", term.Line(a.Why))
+	if a.Tampering {
+		p.field("tampering", tamperingWords)
+	}
 	if a.Opaque {
 		p.field("opaque", "it cannot be seen through: what it runs is not known before it runs")
 	}

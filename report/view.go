@@ -89,10 +89,11 @@ type view struct {
 	stories  []*story
 	counts   [classes]int
 	cost     float64
-	waiting  []*queue.Action // pending, gravest evidence first, then oldest
+	waiting  []*queue.Action // pending, gravest evidence first, then tampering, then oldest
 	mentions []*queue.Action // pending
 	open     []*queue.Action // approved or begun, and not at an end
 	decided  map[queue.Status]int
+	tampers  int // waiting ones that would take the guard away
 	ran      int // waiting ones that were executed
 	shared   int // calls of tier shared that ran
 	doubts   []doubt
@@ -123,6 +124,9 @@ func (v *view) sortActions() {
 				break
 			}
 			v.waiting = append(v.waiting, a)
+			if a.Tampering {
+				v.tampers++
+			}
 			if a.Evidence == policy.Executed {
 				v.ran++
 			}
@@ -133,8 +137,18 @@ func (v *view) sortActions() {
 		}
 	}
 	slices.SortStableFunc(v.waiting, func(a, b *queue.Action) int {
-		return cmp.Or(cmp.Compare(gravity(a.Evidence), gravity(b.Evidence)), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Number, b.Number))
 	})
+}
+
+// rank puts what ran before what was stopped, and among these what reached for
+// the guard before the rest.
+func rank(a *queue.Action) int {
+	r := 2 * gravity(a.Evidence)
+	if a.Tampering {
+		r--
+	}
+	return r
 }
 
 // gravity is the order of evidence; what is not known comes first.

@@ -18,7 +18,7 @@ func ActionOf(set *policy.Set, h scanner.Hit, a queue.Attempt, now time.Time) qu
 		Kind: "call", Session: a.Session, Story: a.Story, StoryTitle: a.StoryTitle, Attempt: a.ID,
 		Tool: h.Tool, ToolUseID: h.ToolUseID, Agent: h.Agent, Input: h.Input, Command: h.Command, Cwd: h.Cwd,
 		GitHead: a.HeadAfter,
-		Rules:   h.Rules, Why: h.Why, Undo: set.Undo(h.Rules), Tier: h.Tier, Evidence: h.Evidence, Opaque: h.Opaque,
+		Rules:   h.Rules, Why: h.Why, Undo: set.Undo(h.Rules), Tier: h.Tier, Evidence: h.Evidence, Opaque: h.Opaque, Tampering: h.Tampering,
 		Transcript: h.File, Line: h.Line, Excerpt: h.Excerpt, Outcome: h.Outcome,
 		DetectedAt: at.UTC(), FoundBy: queue.ByScan,
 	}

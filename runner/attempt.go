@@ -45,7 +45,8 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), watched: fingerprints(o.Watched),
 	}
 	guard := r.guard(keep, &a)
-	was.cleared = guard.Cleared
+	was.cleared, was.guarded = guard.Cleared, Guarded(keep, o)
+	guard.Protect(*was.guarded)
 	seal, release, err := r.seal(keep, &a)
 	if err != nil {
 		return a, time.Time{}, r.broken(keep, &a, err)
@@ -136,6 +137,7 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 				r.o.Log.Warn("the client's settings could not be removed", "attempt", a.ID, "error", err)
 			}
 		},
+		ReadDir: func(cwd, name string) ([]string, bool) { return ReadFolder(readable(r.o, cwd), name) },
 		Decided: func(req firewall.Request, res policy.Result, deferred bool) {
 			r.o.Log.Debug("call decided", "call", req.ToolUseID, "tool", req.Tool, "agent", req.AgentID,
 				"tier", res.Tier.String(), "rules", res.Rules(), "deferred", deferred)

@@ -323,6 +323,11 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%s: %.40q %v, want %q", name, got, ok, want)
 		}
 	}
+	for name, want := range map[string]bool{root: true, other: true, "/etc": false, "/proc": false, filepath.Join(root, "a.sh"): false, filepath.Join(root, "none"): false, ".": false} {
+		if names, ok := ReadFolder(readable(o, other), name); ok != want || ok && len(names) == 0 {
+			t.Errorf("%s: %q %v, want %v", name, names, ok, want)
+		}
+	}
 }
 
 // Unguarded: what ran all the same is on top of the report.
@@ -622,7 +627,7 @@ func TestTheNextAttemptKnowsWhatTheLastOneLeft(t *testing.T) {
 // An agent that rewrites what decides about it changes nothing for this
 // session, and is shown.
 func TestAChangedConfigurationIsReported(t *testing.T) {
-	n := newNight(t, sim.Any(sim.Bash("echo 'gates = []' > loop.toml", ""), say("ok")), "first", "second")
+	n := newNight(t, sim.Any(sim.Bash("f=$(date +loop.toml); echo 'gates = []' > $f", ""), say("ok")), "first", "second")
 	n.o.Watched = []string{filepath.Join(n.o.Root, "loop.toml")}
 	snap := n.run(t.Context())
 	var told []string
@@ -749,5 +754,42 @@ func TestAFailedPushHidesNoOther(t *testing.T) {
 		if err != nil || len(got) != want {
 			t.Errorf("beside a push that ended %s: %d, %v, want %d", outcome, len(got), err, want)
 		}
+	}
+}
+
+// What reaches for loop, the client, git's hooks or the user's shell is refused
+// at every level, kept apart as tampering, and the agent reads what it may do
+// instead; ordinary work beside it goes on.
+func TestTamperingIsRefusedAndShown(t *testing.T) {
+	for _, level := range []policy.Level{policy.Supervised, policy.Unattended, policy.Lockdown} {
+		t.Run(level.String(), func(t *testing.T) {
+			steps := []sim.Step{
+				sim.Bash("echo x > .git/hooks/pre-commit", ""), sim.Bash("kill -9 $PPID", ""),
+				sim.Bash("echo '{}' > .mcp.json", ""), say("refused: ${denied}"), sim.Bash("echo x > notes.md", ""), say("ok"),
+			}
+			n := newNight(t, sim.Any(steps...), "first")
+			n.o.Level = level
+			snap := n.run(t.Context())
+			if len(snap.Actions) != 3 {
+				t.Fatalf("%d actions, want 3: %+v", len(snap.Actions), snap.Actions)
+			}
+			for _, a := range snap.Actions {
+				if !a.Tampering || a.Evidence != policy.Blocked {
+					t.Errorf("#%d %s: tampering %v, %s", a.Number, a.Command, a.Tampering, a.Evidence)
+				}
+			}
+			for _, name := range []string{".git/hooks/pre-commit", ".mcp.json"} {
+				if _, err := os.Stat(filepath.Join(n.o.Root, name)); err == nil {
+					t.Errorf("%s was written", name)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(n.o.Root, "notes.md")); err != nil {
+				t.Error(err)
+			}
+			b, err := os.ReadFile(filepath.Join(snap.Attempts[0].Dir, transcriptName))
+			if err != nil || !strings.Contains(string(b), "shows it as tampering") || !strings.Contains(string(b), "Instead: ") {
+				t.Errorf("error %v, or the agent was not told", err)
+			}
+		})
 	}
 }

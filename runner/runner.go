@@ -76,6 +76,7 @@ type Options struct {
 	AutoMemory bool
 	Memory     []string // further memory files
 	ConfigHash string
+	Protected  []string // files and folders of loop's own that no call may change, beside State and Watched
 	Watched    []string // files that the run was told by: a change to one is reported
 
 	Receipts Receipts

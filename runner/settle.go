@@ -22,6 +22,7 @@ type earlier struct {
 	pushes  map[string]bool
 	cleared func(toolUseID string) bool // what the firewall let through on sight of its files; nil when not known
 	watched map[string][sha256.Size]byte
+	guarded *policy.Guarded // what the run keeps from the agent; nil when not known
 }
 
 // settle does all that follows an attempt: scan, claims, memory, gates, mark,
@@ -166,7 +167,7 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, was earlier) error 
 	var actions []queue.Action
 	a.Shared, a.SharedRuns = nil, 0
 	stats, err := scanner.Scan(ctx, f, scanner.Options{
-		Set: o.Set, File: path, Cwd: o.Root, Ignore: []string{o.RulesText}, Cleared: was.cleared,
+		Set: o.Set, File: path, Cwd: o.Root, Ignore: []string{o.RulesText}, Cleared: was.cleared, Guarded: was.guarded,
 		Shared: func(h scanner.Hit) error { noteShared(a, h); return nil },
 	}, func(h scanner.Hit) error {
 		actions = append(actions, ActionOf(o.Set, h, *a, o.Now().UTC()))

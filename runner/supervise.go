@@ -57,6 +57,7 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		return ending{stderr: err.Error()}, nil
 	}
 	a.ChildPid, a.ChildStart = c.Pid(), c.StartTime()
+	guard.ProtectRun(a.ChildPid, server.Port())
 	if err := r.o.Store.PutAttempt(keep, *a); err != nil {
 		_, killErr := c.Kill()
 		return end, errors.Join(err, killErr)

@@ -24,7 +24,7 @@ func newExplain(a *app) *cobra.Command {
 		Long: explainLong,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			w, _, set, err := a.configured(cmd.Context())
+			w, c, set, err := a.configured(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,12 @@ func newExplain(a *app) *cobra.Command {
 			}
 			call := policy.Call{Cwd: dir, ReadFile: func(name string) (string, bool) {
 				return runner.ReadScript([]string{w.Root, dir}, name)
+			}, ReadDir: func(name string) ([]string, bool) {
+				return runner.ReadFolder([]string{w.Root, dir}, name)
 			}}
+			call.Guarded = runner.Guarded(cmd.Context(), &runner.Options{
+				Root: w.Root, State: w.State, Env: a.env, Watched: watched(w.Root, c), Protected: a.protected(w), Now: a.now,
+			})
 			ro, err := a.reportOptions()
 			if err != nil {
 				return err

@@ -142,16 +142,25 @@ func (a *app) topFolder(ctx context.Context, dir string) string {
 func (h *hookAlone) guard() *firewall.Guard {
 	return &firewall.Guard{
 		Classifier: h.set, Queue: h, Base: queue.Action{Session: h.session},
-		Place: h.place, ReadFile: h.readFile, Now: h.a.now,
+		Place: h.place, ReadFile: h.readFile, ReadDir: h.readDir, Now: h.a.now,
 	}
 }
 
 func (h *hookAlone) readFile(cwd, name string) (string, bool) {
+	return runner.ReadScript(h.readable(cwd), name)
+}
+
+func (h *hookAlone) readDir(cwd, name string) ([]string, bool) {
+	return runner.ReadFolder(h.readable(cwd), name)
+}
+
+// readable are the folders whose files a call may be judged by.
+func (h *hookAlone) readable(cwd string) []string {
 	dirs := []string{h.root, cwd, "/tmp"}
 	if dir := h.a.getenv("TMPDIR"); dir != "" {
 		dirs = append(dirs, dir)
 	}
-	return runner.ReadScript(dirs, name)
+	return dirs
 }
 
 // workspace asks git for the repository, once.

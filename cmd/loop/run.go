@@ -162,7 +162,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
-		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Set: set,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w), Set: set,
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
 }
@@ -176,6 +176,18 @@ func watched(root string, c config.Config) []string {
 		}
 	}
 	return files
+}
+
+// protected are the places of loop's own that no call of an agent may change.
+func (a *app) protected(w workspace) []string {
+	own := []string{w.User}
+	if dir, err := a.stateHome(); err == nil {
+		own = append(own, dir)
+	}
+	if self, err := os.Executable(); err == nil {
+		own = append(own, self)
+	}
+	return own
 }
 
 // storyFile is the flag's or the configuration's, else the one that is found.
