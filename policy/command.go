@@ -23,6 +23,7 @@ type reading struct {
 	unread  map[string]bool // why parts of the line could not be parsed
 	depth   int
 	aliases map[string]string // git aliases that the line defined
+	hooks   string            // where the line told git to look for hooks
 	remotes map[string]string // git remotes that the line named
 	nodes   []Node            // what was found, for Explain
 	trace   bool
@@ -58,6 +59,7 @@ func (r *reading) line(text string) []Hit {
 		r.unread[why] = true
 	}
 	hits := r.commands(l)
+	hits = append(hits, r.downloaded(l.Commands)...)
 	if r.noText {
 		return hits
 	}

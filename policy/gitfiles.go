@@ -64,6 +64,14 @@ func (r *reading) gitFiles(c *shell.Command) []Hit {
 	if p, ok := config.value["core.hookspath"]; ok {
 		hooks = p
 	}
+	if r.hooks != "" {
+		hooks = r.hooks
+	}
+	for i, e := range c.Env { // GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=hooks
+		if strings.HasPrefix(e.Name, "GIT_CONFIG_KEY_") && strings.EqualFold(e.Value.Text, "core.hookspath") && i+1 < len(c.Env) {
+			hooks = c.Env[i+1].Value.Text
+		}
+	}
 	for _, v := range a.all("-c") {
 		if key, p, _ := strings.Cut(v.Text, "="); strings.EqualFold(key, "core.hookspath") {
 			hooks = p

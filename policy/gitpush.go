@@ -155,6 +155,9 @@ func (r *reading) noteGitConfig(a *args) {
 		if name, ok := strings.CutPrefix(key, "alias."); ok {
 			r.aliases[name] = w[1].Text
 		}
+		if key == "core.hookspath" {
+			r.hooks = w[1].Text
+		}
 	case "remote":
 		if len(w) >= 3 && (w[0].Text == "add" || w[0].Text == "set-url") {
 			r.remotes[w[1].Text] = w[2].Text
