@@ -179,8 +179,9 @@ type Attempt struct {
 	Story      string         `json:"story"`
 	StoryTitle string         `json:"story_title"`
 	StoryHash  string         `json:"story_hash"`
-	Number     int            `json:"number"` // 1 = first attempt at this story in this session
-	Dir        string         `json:"dir"`    // folder of prompt, transcript, stderr
+	Number     int            `json:"number"`          // 1 = first attempt at this story in this session
+	Level      string         `json:"level,omitempty"` // the session's, or the story's own where that is stricter
+	Dir        string         `json:"dir"`             // folder of prompt, transcript, stderr
 	Started    time.Time      `json:"started"`
 	Ended      time.Time      `json:"ended,omitzero"` // zero = no end record
 	ChildPid   int            `json:"child_pid,omitempty"`

@@ -372,3 +372,15 @@ func TestTamperingComesFirst(t *testing.T) {
 		t.Errorf("error %v in\n%s", err, list.String())
 	}
 }
+
+// A story that ran at another level than the session says so.
+func TestStoryLevelIsShown(t *testing.T) {
+	at := time.Date(2026, 2, 23, 9, 0, 0, 0, time.UTC)
+	d := queue.Snapshot{
+		Session:  queue.Session{ID: "s", Level: "unattended", Started: at, Ended: at},
+		Attempts: []queue.Attempt{{Story: "1", Level: "lockdown", Outcome: queue.Done, Ended: at}, {Story: "2", Level: "unattended", Outcome: queue.Done, Ended: at}},
+	}
+	if out := string(terminal(t, d, Options{})); strings.Count(out, "level lockdown, as the story asks") != 1 || strings.Contains(out, "level unattended, as") {
+		t.Errorf("levels in\n%s", out)
+	}
+}

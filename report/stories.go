@@ -143,6 +143,9 @@ func (p *printer) details(c columns, s *story, v *view) {
 	if p.width < 60 {
 		indent = 2
 	}
+	if own := s.last().Level; own != "" && own != v.Session.Level && len(s.attempts) > 0 {
+		p.text(p.Faint, indent, "level "+own+", as the story asks")
+	}
 	for _, f := range s.claims {
 		p.text(p.Warn, indent, "claim: "+f.Text)
 	}

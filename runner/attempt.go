@@ -93,7 +93,7 @@ func (r *run) open(ctx context.Context, s stories.Story, before *stories.File) (
 	}
 	a := queue.Attempt{
 		ID: id.String(), Session: r.session.ID, Story: s.ID, StoryTitle: s.Title, StoryHash: s.Hash,
-		Number: 1, Started: r.o.Now().UTC(), HeadBefore: place(ctx, r.o, r.o.Root).Head,
+		Number: 1, Level: r.o.Level.String(), Started: r.o.Now().UTC(), HeadBefore: place(ctx, r.o, r.o.Root).Head,
 	}
 	for _, st := range before.Stories {
 		if st.Done {

@@ -62,6 +62,7 @@ func disallowedTools(l policy.Level) []string {
 // CommandLine is the command line of a story's attempt, with the places where
 // its files would be.
 func CommandLine(o *Options, s stories.Story) []string {
+	o = forStory(o, s)
 	dir := filepath.Join(o.State, "runs", "SESSION", folderName(s)+"-1")
 	f := files{settings: filepath.Join(dir, settingsName), rules: filepath.Join(dir, rulesName)}
 	if o.MCPConfig != "" {

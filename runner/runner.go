@@ -70,7 +70,8 @@ type Options struct {
 	TermGrace   time.Duration // between TERM and KILL; 0 = DefaultTermGrace
 	ResultGrace time.Duration // for the client to leave after its last result; 0 = DefaultResultGrace
 
-	RulesText  string // constraint rules, rendered
+	RulesText  string                    // constraint rules, rendered for Level
+	RulesAt    func(policy.Level) string // the same for a story's stricter level; nil = RulesText for all
 	ClaudeMD   bool
 	MCPConfig  string
 	AutoMemory bool
@@ -281,7 +282,7 @@ func (r *run) work(ctx context.Context, plan []stories.Story) error {
 			continue
 		}
 		r.o.Progress.StoryStart(i+1, len(plan), s)
-		a, resets, err := r.attempt(ctx, s)
+		a, resets, err := r.at(s).attempt(ctx, s)
 		if err != nil {
 			return fmt.Errorf("story %q: %w", s.ID, err)
 		}
@@ -328,6 +329,7 @@ type Told struct {
 
 // Prompt is the prompt of a story's next attempt, as it would be sent.
 func Prompt(o *Options, s stories.Story, t Told) (string, error) {
+	o = forStory(o, s)
 	file, err := filepath.Rel(o.Root, o.Stories)
 	if err != nil {
 		file = o.Stories

@@ -167,7 +167,7 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, was earlier) error 
 	var actions []queue.Action
 	a.Shared, a.SharedRuns = nil, 0
 	stats, err := scanner.Scan(ctx, f, scanner.Options{
-		Set: o.Set, File: path, Cwd: o.Root, Ignore: []string{o.RulesText}, Cleared: was.cleared, Guarded: was.guarded,
+		Set: o.Set, File: path, Cwd: o.Root, Ignore: rulesTexts(o), Cleared: was.cleared, Guarded: was.guarded,
 		Shared: func(h scanner.Hit) error { noteShared(a, h); return nil },
 	}, func(h scanner.Hit) error {
 		actions = append(actions, ActionOf(o.Set, h, *a, o.Now().UTC()))

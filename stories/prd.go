@@ -153,6 +153,7 @@ func readStory(src *source, n *node, position int) (Story, place, []string, erro
 			"stepsToVerify", "actionItems", "subtasks", "tests"),
 		Verify:     verifyOf(n),
 		Checkpoint: isTrue(n.get("checkpoint")),
+		Level:      text(n.get("level")),
 	}
 	if s.Title == "" && s.Description == "" && len(s.Criteria) == 0 {
 		return s, place{}, nil, src.at(n.start, fmt.Sprintf(

@@ -34,6 +34,13 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 		if s.Conflict != "" {
 			a.printf("     taken as open: %s\n", term.Quote(s.Conflict))
 		}
+		level, warning := runner.StoryLevel(ro.Level, s)
+		if level != ro.Level {
+			a.printf("     level %s (from the story)\n", level)
+		}
+		if warning != "" {
+			a.printf("     warning: %s\n", term.Quote(warning))
+		}
 	}
 	for _, s := range file.Held() {
 		a.printf("  held: %s  %s\n", term.Quote(s.ID), term.Quote(s.Held))

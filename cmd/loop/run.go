@@ -153,7 +153,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 	if err != nil {
 		return ro, err
 	}
-	rules, err := rulesText(c)
+	rules, err := rulesFor(c)
 	if err != nil {
 		return ro, err
 	}
@@ -161,7 +161,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Root: w.Root, State: w.State, Client: []string{c.Claude}, Env: a.env, KeepEnv: c.KeepEnv,
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
-		RulesText: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
+		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
 		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w), Set: set,
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
@@ -201,14 +201,28 @@ func storyFile(root string, c config.Config) (string, error) {
 	return filepath.Join(root, c.Stories), nil
 }
 
+// rulesText is the constraint rules at the configured level.
 func rulesText(c config.Config) (string, error) {
-	o := prompts.RulesOptions{Level: c.Level, Append: c.Prompt.Append, Cite: c.Receipts.Enabled && c.Receipts.Cite}
+	rules, err := rulesFor(c)
+	if err != nil {
+		return "", err
+	}
+	return rules(c.Level), nil
+}
+
+// rulesFor renders the constraint rules for a level.
+func rulesFor(c config.Config) (func(policy.Level) string, error) {
+	o := prompts.RulesOptions{Append: c.Prompt.Append, Cite: c.Receipts.Enabled && c.Receipts.Cite}
 	if c.Prompt.Replace != "" {
 		data, err := os.ReadFile(c.Prompt.Replace)
 		if err != nil {
-			return "", fmt.Errorf("read the rules that replace the embedded ones: %w", err)
+			return nil, fmt.Errorf("read the rules that replace the embedded ones: %w", err)
 		}
 		o.Replace = string(data)
 	}
-	return prompts.Rules(o), nil
+	return func(l policy.Level) string {
+		at := o
+		at.Level = l
+		return prompts.Rules(at)
+	}, nil
 }
