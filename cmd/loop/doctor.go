@@ -83,7 +83,7 @@ func (a *app) doctorLive(ctx context.Context, o doctorOptions) error {
 	if !o.json {
 		a.printf("Testing %s with a scripted model: no account, no network, nothing of yours.\n\n", client.Name())
 	}
-	res, err := a.testClient(ctx, client, c.Claude)
+	res, err := a.testClient(ctx, client)
 	if err != nil {
 		return err
 	}

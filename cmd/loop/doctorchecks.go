@@ -131,6 +131,9 @@ func (d *doctor) checkTested(context.Context) check {
 	if !d.c.SelfTest {
 		return notef("switched off: firewall.self_test is false in %s; every report says so", d.c.Source("firewall.self_test"))
 	}
+	if d.client.Path == "" {
+		return notef("there is no client to test")
+	}
 	res, ok := selftest.Remembered(path, d.client, build())
 	if !ok {
 		return notef("this client has not been tested yet: loop doctor --live does it now, loop run before the first story")

@@ -13,6 +13,7 @@ import (
 // Client is one program as it lies on the disk: another version, place, size
 // or time of change is another client.
 type Client struct {
+	Program string    `json:"-"`    // how it is started, from any folder
 	Path    string    `json:"path"` // with links followed
 	Size    int64     `json:"size"`
 	Changed time.Time `json:"changed"`
@@ -22,13 +23,15 @@ type Client struct {
 // Locate finds the client that a run in root would start; its version is not
 // asked for.
 func Locate(argv []string, root string, env []string) (Client, error) {
-	path, err := proc.LookPath(argv[0], env)
-	if err == nil {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(root, path)
-		}
-		path, err = filepath.EvalSymlinks(path)
+	program, err := proc.LookPath(argv[0], env)
+	if err != nil {
+		return Client{}, &runner.ClientError{Program: argv[0], Err: err}
 	}
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(root, program)
+	}
+	// What is started is the name that was given: a shim tells by it what to be.
+	path, err := filepath.EvalSymlinks(program)
 	if err != nil {
 		return Client{}, &runner.ClientError{Program: argv[0], Err: err}
 	}
@@ -36,7 +39,7 @@ func Locate(argv []string, root string, env []string) (Client, error) {
 	if err != nil {
 		return Client{}, &runner.ClientError{Program: argv[0], Err: err}
 	}
-	return Client{Path: path, Size: info.Size(), Changed: info.ModTime().UTC()}, nil
+	return Client{Program: program, Path: path, Size: info.Size(), Changed: info.ModTime().UTC()}, nil
 }
 
 // Find is Locate, and asks the client for its version.

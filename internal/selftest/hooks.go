@@ -20,7 +20,9 @@ import (
 	"github.com/seed-b23e517c/loop/runner"
 )
 
-// lateAfter is how long the client waits for a hook in a scene, in seconds.
+// lateAfter is how long the client waits for a call's hook in the scene of
+// silence, in seconds. Elsewhere it waits as in a run: a slow machine is no
+// broken client.
 const lateAfter = 1
 
 // answer is what the test's own hooks say: a status and a body, or nothing.
@@ -46,6 +48,7 @@ func of(r firewall.Reply) answer {
 type hooks struct {
 	answer   func(firewall.Request) answer
 	settings string // path of the file; removed at the handshake
+	hurry    bool   // the client gives a call's hook up after lateAfter
 
 	url  string
 	http *http.Server
@@ -133,9 +136,10 @@ func (h *hooks) resultsOf(call string) int {
 // settings is where the settings file of a scene stands.
 func (t *test) settings(scene string) string { return filepath.Join(t.dir, scene+"-settings.json") }
 
-// settingsFor are the firewall's own settings, with the address and the
-// patience of the test's hooks.
-func settingsFor(url string) ([]byte, error) {
+// settingsFor are the firewall's own settings, with the address of the test's
+// hooks; with hurry the client waits for the answer to a call only as long as
+// a scene can wait for it to give up.
+func settingsFor(url string, hurry bool) ([]byte, error) {
 	s, err := firewall.Listen(nil, time.Second)
 	if err != nil {
 		return nil, err
@@ -144,34 +148,36 @@ func settingsFor(url string) ([]byte, error) {
 	if err := s.Close(); err != nil {
 		return nil, err
 	}
-	var v any
+	var v map[string]any
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), own, url)), &v); err != nil {
 		return nil, err
 	}
-	hurry(v)
+	if events, ok := v["hooks"].(map[string]any); ok && hurry {
+		shorten(events[firewall.EventPreToolUse])
+	}
 	return json.Marshal(v)
 }
 
-// hurry shortens every timeout in the settings.
-func hurry(v any) {
+// shorten shortens every timeout in v.
+func shorten(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if _, ok := v["timeout"]; ok {
 			v["timeout"] = lateAfter
 		}
 		for _, x := range v {
-			hurry(x)
+			shorten(x)
 		}
 	case []any:
 		for _, x := range v {
-			hurry(x)
+			shorten(x)
 		}
 	}
 }
 
 // start runs the client to its end with the scene's hooks, as a run would.
 func (w *world) start(ctx context.Context, h *hooks, prompt string) error {
-	settings, err := settingsFor(h.url)
+	settings, err := settingsFor(h.url, h.hurry)
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (w *world) nightOptions(store *queue.Store) runner.Options {
 // runOptions are those of a run in this world, as far as they touch the client.
 func (w *world) runOptions() runner.Options {
 	return runner.Options{
-		Root: w.repo, State: filepath.Join(w.dir, "state"), Client: w.t.o.Client, Env: w.env,
+		Root: w.repo, State: filepath.Join(w.dir, "state"), Client: []string{w.t.client.Program}, Env: w.env,
 		Level: policy.Unattended, Wall: limit, Silence: limit, GateTime: limit,
 		TermGrace: 2 * time.Second, ResultGrace: 5 * time.Second,
 		RulesText: prompts.Rules(prompts.RulesOptions{Level: policy.Unattended}), Set: w.t.set, Now: w.t.o.Now,

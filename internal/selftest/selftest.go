@@ -10,6 +10,7 @@ package selftest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,15 +21,14 @@ import (
 )
 
 // limit bounds one scene; a sound client takes a few seconds.
-const limit = 60 * time.Second
+const limit = 2 * time.Minute
 
 // Options say what is tested and where.
 type Options struct {
-	Client []string         // program and leading arguments
-	Env    []string         // the person's environment; only what starts programs is taken of it
-	Temp   string           // folder for temporary files
-	Self   []string         // starts a program of loop's own that calls ServeMCP with the file it is given
-	Now    func() time.Time //
+	Env  []string         // the person's environment; only what starts programs is taken of it
+	Temp string           // folder for temporary files
+	Self []string         // starts a program of loop's own that calls ServeMCP with the file it is given
+	Now  func() time.Time //
 }
 
 // State is what is known of a guarantee.
@@ -124,6 +124,11 @@ func (r *Result) Broken() []Guarantee {
 // Passed reports whether all that protects holds, and something was tested.
 func (r *Result) Passed() bool { return len(r.Guarantees) > 0 && len(r.Broken()) == 0 }
 
+// Failed reports whether something that protects was seen not to hold.
+func (r *Result) Failed() bool {
+	return slices.ContainsFunc(r.Broken(), func(g Guarantee) bool { return g.State == Fails })
+}
+
 // PassedOld is Passed for an old client: without what Oldest brought, and
 // with what makes an attempt fail but lets nothing out.
 func (r *Result) PassedOld() bool {
@@ -153,6 +158,9 @@ func Run(ctx context.Context, client Client, o Options) (res Result, err error) 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	found, err := t.play(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return res, &SlowError{}
+	}
 	if err != nil {
 		return res, fmt.Errorf("test the client: %w", err)
 	}
@@ -166,4 +174,16 @@ func Run(ctx context.Context, client Client, o Options) (res Result, err error) 
 	}
 	res.Took = o.Now().Sub(began)
 	return res, nil
+}
+
+// SlowError says that a test did not come to its end.
+type SlowError struct{}
+
+func (*SlowError) Error() string {
+	return fmt.Sprintf("test the client: not finished after %v", limit)
+}
+
+// Hint is what to type next.
+func (*SlowError) Hint() string {
+	return "try again when the machine is less busy; `loop doctor --live` tests and starts nothing else"
 }

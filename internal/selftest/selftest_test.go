@@ -182,16 +182,21 @@ func TestProgramEnv(t *testing.T) {
 
 // The settings of the scenes are the firewall's own but for place and patience.
 func TestSettingsFor(t *testing.T) {
-	b, err := settingsFor("http://127.0.0.1:1/x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(b)
-	if n := strings.Count(text, `"url":"http://127.0.0.1:1/x"`); n < 4 || n != strings.Count(text, `"timeout":1`) || n != strings.Count(text, `"onFailure":"block"`) {
-		t.Errorf("%s", text)
-	}
-	if !strings.Contains(text, `"disableAllHooks":false`) {
-		t.Errorf("%s", text)
+	for _, hurry := range []bool{false, true} {
+		b, err := settingsFor("http://127.0.0.1:1/x", hurry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(b)
+		if n := strings.Count(text, `"url":"http://127.0.0.1:1/x"`); n < 4 || n != strings.Count(text, `"onFailure":"block"`) {
+			t.Errorf("%s", text)
+		}
+		if n := strings.Count(text, `"timeout":1,`); n == 1 != hurry || n > 1 {
+			t.Errorf("hurry %v: %s", hurry, text)
+		}
+		if !strings.Contains(text, `"disableAllHooks":false`) {
+			t.Errorf("%s", text)
+		}
 	}
 }
 

@@ -49,6 +49,7 @@ func (t *test) silence(ctx context.Context) (findings, error) {
 		return nil, err
 	}
 	defer h.close()
+	h.hurry = true
 	w, err := t.newWorld("silence", func(w *world) fakeapi.Script {
 		var turns []fakeapi.Turn
 		for way := range silent() {
