@@ -71,7 +71,7 @@ func closed(head []byte) json.RawMessage {
 	}
 	if inString {
 		whole := head
-		if i := bytes.LastIndexByte(head, '\\'); i > len(head)-longestEscape {
+		if i := bytes.LastIndexByte(head, '\\'); i >= 0 && i > len(head)-longestEscape {
 			whole = head[:i] // an escape may be torn
 		}
 		if js := append(append(bytes.Clone(whole), '"'), ends...); json.Valid(js) {

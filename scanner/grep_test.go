@@ -3,8 +3,7 @@
 package scanner
 
 import (
-	"bytes"
-	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +18,8 @@ import (
 const classicPatterns = `git push|gh pr create|gh pr merge|railway deploy|curl -X (POST|PUT|PATCH|DELETE)|npm publish`
 
 // BenchmarkScanAgainstGrep is the processor time of a scan over that of
-// `grep -ciE` with the nine classic patterns on the same bytes, in one run.
+// `grep -ciE` with the nine classic patterns on the same file, in one run, in
+// the kind of locale that people have.
 func BenchmarkScanAgainstGrep(b *testing.B) {
 	data := night(128 << 20)
 	file := filepath.Join(b.TempDir(), "night.jsonl")
@@ -30,20 +30,26 @@ func BenchmarkScanAgainstGrep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, callsOnly := range map[string]bool{"calls only": true, "with mentions": false} {
-		b.Run(name, func(b *testing.B) {
+	for _, callsOnly := range []bool{true, false} {
+		b.Run(map[bool]string{true: "calls only", false: "with mentions"}[callsOnly], func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			var ours, grep time.Duration
 			for b.Loop() {
 				before := spent(syscall.RUSAGE_SELF)
-				_, err := Scan(context.Background(), bytes.NewReader(data), Options{Set: set, CallsOnly: callsOnly}, func(Hit) error { return nil })
+				in, err := os.Open(file)
 				if err != nil {
+					b.Fatal(err)
+				}
+				_, err = Scan(b.Context(), in, Options{Set: set, CallsOnly: callsOnly}, func(Hit) error { return nil })
+				if err := errors.Join(err, in.Close()); err != nil {
 					b.Fatal(err)
 				}
 				ours += spent(syscall.RUSAGE_SELF) - before
 				before = spent(syscall.RUSAGE_CHILDREN)
 				// Into a pipe: with /dev/null grep would stop at the first match.
-				if _, err := exec.Command("grep", "-ciE", classicPatterns, file).Output(); err != nil {
+				cmd := exec.CommandContext(b.Context(), "grep", "-ciE", classicPatterns, file)
+				cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+				if _, err := cmd.Output(); err != nil {
 					b.Skip(err)
 				}
 				grep += spent(syscall.RUSAGE_CHILDREN) - before
