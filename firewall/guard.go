@@ -231,6 +231,7 @@ func (g *Guard) hold(ctx context.Context, r Request, call policy.Call, res polic
 	a.Rules, a.Tier, a.Opaque = res.Rules(), res.Tier, res.Opaque
 	a.Evidence, a.FoundBy, a.DetectedAt = policy.Blocked, queue.ByHook, g.Now()
 	a.Undo, a.Tampering = g.Classifier.Undo(a.Rules), res.Tampers()
+	a.Family, a.Target = g.family(res), res.Target()
 	if len(res.Hits) > 0 {
 		a.Why = res.Hits[0].Why
 	}
@@ -265,7 +266,7 @@ func Reason(a queue.Action, res policy.Result) string {
 	if a.Why != "" {
 		fmt.Fprintf(&b, "Why it waits: %s ", sentence(a.Why))
 	}
-	b.WriteString(tamperingReason(res))
+	b.WriteString(tamperingReason(res) + againReason(a))
 	fmt.Fprintf(&b, "A person decides in the morning and runs it exactly as you wrote it. "+
 		"Do not retry it, do not work round it, and do not report it as done: say that %s.", waits)
 	if res.Tier < policy.External {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
 )
 
 // Protect tells the guard what the run keeps from the agent.
@@ -51,4 +52,23 @@ func tamperingReason(res policy.Result) string {
 		text += fmt.Sprintf("Instead: %s ", sentence(instead))
 	}
 	return text
+}
+
+// family is the family of the gravest rule, as far as the classifier knows
+// families.
+func (g *Guard) family(res policy.Result) string {
+	c, ok := g.Classifier.(interface{ FamilyOf(rule string) string })
+	if !ok || len(res.Hits) == 0 {
+		return ""
+	}
+	return c.FamilyOf(res.Hits[0].Rule)
+}
+
+// againReason is what the agent is told of a call that tries a refused one
+// again in another spelling.
+func againReason(a queue.Action) string {
+	if a.RelatedTo == "" {
+		return ""
+	}
+	return fmt.Sprintf("The same was refused and queued before, as #%s: this other spelling is noted as an attempt to work round it. ", a.RelatedTo)
 }

@@ -37,6 +37,8 @@ type Set struct {
 	dfa         *automaton
 	undoOnce    sync.Once
 	undo        map[string]string // by id of an external rule
+	familyOnce  sync.Once
+	family      map[string]string // pack by id of a rule
 }
 
 // pack is one pack; def and rules are filled by load.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -87,13 +88,13 @@ func addAction(tx *bolt.Tx, a Action, now time.Time) (Action, bool, error) {
 			return first, false, err
 		}
 	}
-	return createAction(tx, call, a)
+	return createRelated(tx, call, a)
 }
 
 // fresh is the action as a new one is stored.
 func fresh(a Action, now time.Time) Action {
 	a.Schema, a.Status = Schema, Pending
-	a.Number, a.Repeats = 0, 0
+	a.Number, a.Repeats, a.Again = 0, 0, nil
 	a.Decisions, a.Replay, a.Earlier, a.Owner = nil, nil, nil, nil
 	if a.Kind == "" {
 		a.Kind = "call"
@@ -131,7 +132,7 @@ func addKnown(tx *bolt.Tx, id, call []byte, a Action) (Action, bool, error) {
 		return a, false, err
 	}
 	if a.RelatedTo == "" {
-		a.RelatedTo = old.ID
+		a.RelatedTo = strconv.FormatUint(old.Number, 10)
 	}
 	return createAction(tx, call, a)
 }

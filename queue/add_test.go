@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -175,7 +176,7 @@ func TestRepeatThatRanGetsItsOwnEntry(t *testing.T) {
 	ran := push("t2")
 	ran.Evidence, ran.Outcome = policy.Executed, "ok"
 	got, created, err := s.Add(t.Context(), ran)
-	if err != nil || !created || got.RelatedTo != first.ID || got.Evidence != policy.Executed {
+	if err != nil || !created || got.RelatedTo != strconv.FormatUint(first.Number, 10) || got.Evidence != policy.Executed {
 		t.Fatalf("Add = %+v, %v, %v", got, created, err)
 	}
 	if first, err = s.Get(t.Context(), "1"); err != nil || first.Repeats != 0 || first.Evidence != policy.Blocked {

@@ -94,9 +94,12 @@ type Action struct {
 	Excerpt    string          `json:"excerpt,omitempty"`
 	DetectedAt time.Time       `json:"detected_at"`
 	FoundBy    FoundBy         `json:"found_by"`
-	Outcome    string          `json:"outcome,omitempty"` // of an executed one: ok, failed, unknown
-	RelatedTo  string          `json:"related_to,omitempty"`
-	Repeats    int             `json:"repeats,omitempty"` // further calls with the same tool and input in the same story
+	Outcome    string          `json:"outcome,omitempty"`     // of an executed one: ok, failed, unknown
+	Family     string          `json:"family,omitempty"`      // pack of the gravest rule
+	Target     string          `json:"target,omitempty"`      // where it leads: a host, a remote, a server; "" = not said
+	RelatedTo  string          `json:"related_to,omitempty"`  // number of the action that it tries again, or was first taken for
+	Again      []uint64        `json:"tried_again,omitempty"` // numbers of those that try this one again in another spelling
+	Repeats    int             `json:"repeats,omitempty"`     // further calls with the same tool and input in the same story
 	Status     Status          `json:"status"`
 	Decisions  []Decision      `json:"decisions,omitempty"`
 	Replay     *Replay         `json:"replay,omitempty"`

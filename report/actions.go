@@ -44,9 +44,36 @@ func (p *printer) action(v *view, a *queue.Action) {
 		p.line("  ", p.Danger.Render("tampering: "+tamperingWords))
 	}
 	p.flow(2, p.meta(v, a)...)
+	for _, text := range againWords(a) {
+		p.prose(p.Warn, 2, text)
+	}
 	if a.Why != "" {
 		p.prose(p.Faint, 2, p.known(a.Why))
 	}
+}
+
+// againWords say how an action and others are one intent in several spellings.
+func againWords(a *queue.Action) (out []string) {
+	if n := len(a.Again); n > 0 {
+		text := "tried again in another spelling: " + plural(n, "time", "times") + ","
+		for _, w := range a.Again {
+			text += " #" + strconv.FormatUint(w, 10)
+		}
+		out = append(out, text)
+	}
+	if n := relatedNumber(a); n != "" && a.Evidence == policy.Blocked {
+		out = append(out, "tries again what was refused as #"+n)
+	}
+	return out
+}
+
+// relatedNumber is the number of the action that this one has to do with; ""
+// when there is none.
+func relatedNumber(a *queue.Action) string {
+	if _, err := strconv.ParseUint(a.RelatedTo, 10, 64); err != nil {
+		return ""
+	}
+	return a.RelatedTo
 }
 
 // tamperingWords say what an action is that a guard rule speaks of.

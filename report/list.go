@@ -49,6 +49,12 @@ func listRow(a *queue.Action, o Options) []string {
 	row[columnAge] = age(o.Now.Sub(a.DetectedAt))
 	row[columnStatus] = term.Truncate(term.Line(string(a.Status)), 10)
 	row[columnEvidence] = term.Truncate(evidence(a), 18)
+	switch {
+	case len(a.Again) > 0:
+		row[columnEvidence] = term.Truncate(row[columnEvidence]+" +"+strconv.Itoa(len(a.Again)), 18)
+	case relatedNumber(a) != "":
+		row[columnEvidence] = term.Truncate(row[columnEvidence]+" after #"+relatedNumber(a), 18)
+	}
 	if a.Tampering {
 		row[columnEvidence] = term.Truncate("tampering, "+row[columnEvidence], 18)
 	}

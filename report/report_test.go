@@ -384,3 +384,26 @@ func TestStoryLevelIsShown(t *testing.T) {
 		t.Errorf("levels in\n%s", out)
 	}
 }
+
+// One intent in several spellings is told as one.
+func TestOtherSpellingsAreTold(t *testing.T) {
+	d := queue.Snapshot{Actions: []queue.Action{
+		{Number: 12, Evidence: policy.Blocked, Status: queue.Pending, Command: "git push", Again: []uint64{13, 14}},
+		{Number: 13, Evidence: policy.Blocked, Status: queue.Pending, Command: "git -C . push", RelatedTo: "12"},
+	}}
+	var list, show bytes.Buffer
+	if err := errors.Join(List(&list, d.Actions, Options{}), Show(&show, d.Actions[0], Options{})); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]string{
+		string(terminal(t, d, Options{})): {"tried again in another spelling: 2 times, #13 #14", "tries again what was refused as #12"},
+		list.String():                     {"blocked +2", "blocked after #12"},
+		show.String():                     {"tried again in another spelling: 2 times, #13 #14"},
+	} {
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("no %q in\n%s", w, text)
+			}
+		}
+	}
+}

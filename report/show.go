@@ -103,6 +103,9 @@ func (p *printer) origin(a *queue.Action) {
 	p.field("attempt", term.Line(a.Attempt))
 	p.field("call", term.Line(a.ToolUseID))
 	p.field("related to", term.Line(a.RelatedTo))
+	for _, text := range againWords(a) {
+		p.field("again", text)
+	}
 }
 
 func (p *printer) ago(t time.Time) string {

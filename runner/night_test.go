@@ -793,3 +793,17 @@ func TestTamperingIsRefusedAndShown(t *testing.T) {
 		})
 	}
 }
+
+// A second spelling of what was refused is linked to the first, and the agent
+// is told that it is seen.
+func TestAnotherSpellingIsTold(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("git push origin main", ""), sim.Bash("git -C . push origin HEAD", ""), say("${denied}")), "first")
+	snap := n.run(t.Context())
+	if len(snap.Actions) != 2 || snap.Actions[1].RelatedTo != "1" || len(snap.Actions[0].Again) != 1 {
+		t.Fatalf("actions %+v", snap.Actions)
+	}
+	b, err := os.ReadFile(filepath.Join(snap.Attempts[0].Dir, transcriptName))
+	if err != nil || !strings.Contains(string(b), "queued before, as #1: this other spelling") {
+		t.Errorf("error %v, or the agent was not told", err)
+	}
+}
