@@ -1,10 +1,15 @@
 package firewall_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +17,7 @@ import (
 	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
 )
 
 // BenchmarkHook is one decision as the client waits for it: the way to the
@@ -42,6 +48,83 @@ func BenchmarkHook(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkReceipt is what a result costs on its way to the model: the way to
+// the supervisor, the receipt, its record on disk, and the way back. It tells
+// the median of 250 calls, and its ratio to the start of a Go process that does
+// nothing, which is what a hook that is a program costs at the least.
+func BenchmarkReceipt(b *testing.B) {
+	hello := helloWorld(b)
+	nothing := median(b, func(int) {
+		if err := exec.CommandContext(b.Context(), hello).Run(); err != nil {
+			b.Fatal(err)
+		}
+	})
+	for _, size := range []int{1 << 10, 50 << 10, 1 << 20} {
+		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
+			key, err := receipt.NewKey(nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer key.Close()
+			store, err := queue.Open(b.TempDir(), queue.Options{Now: time.Now})
+			if err != nil {
+				b.Fatal(err)
+			}
+			seal := &firewall.Seal{
+				Book: receipt.NewBook(key, receipt.V2), Scope: "s/1-1", Now: time.Now, Wait: time.Minute,
+				Keep: func(ctx context.Context, r receipt.Record) error {
+					return store.AppendAudit(ctx, "s", r.Receipt.String(), r.Next)
+				},
+			}
+			s, err := firewall.Listen(&firewall.Guard{Seal: seal, Now: time.Now}, time.Minute)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			input, output := json.RawMessage(`{"command":"make"}`), strings.Repeat("x", size)
+			one := func(n int) {
+				id := fmt.Sprintf("t%d", n)
+				seal.Shown(id, "Bash", "make", input)
+				in := fmt.Sprintf(`{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":%s,"tool_use_id":"%s","tool_response":{"stdout":"%s","stderr":"","interrupted":false,"isImage":false}}`, input, id, output)
+				if out := ask(b, s, in); !strings.Contains(out, "zc-receipt") {
+					b.Fatal(out)
+				}
+			}
+			m := median(b, one)
+			b.ReportMetric(float64(m.Microseconds()), "µs/median")
+			b.ReportMetric(float64(m)/float64(nothing), "x-process")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// median is the median of 250 runs.
+func median(b *testing.B, one func(n int)) time.Duration {
+	b.Helper()
+	took := make([]time.Duration, 250)
+	for n := range took {
+		start := time.Now()
+		one(n)
+		took[n] = time.Since(start)
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
+// helloWorld builds a Go program that does nothing.
+func helloWorld(b *testing.B) string {
+	b.Helper()
+	dir := b.TempDir()
+	path, source := filepath.Join(dir, "hello"), filepath.Join(dir, "main.go")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", path, source).CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return path
 }
 
 // ask calls the hook that the settings name.
