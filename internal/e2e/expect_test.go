@@ -85,7 +85,13 @@ func (w *world) report() report.Document { w.t.Helper(); return w.reportOf() }
 
 func (w *world) reportOf(session ...string) report.Document {
 	w.t.Helper()
-	r := w.loop(append([]string{"report", "--json"}, session...)...)
+	return w.reportBy(program(), session...)
+}
+
+// reportBy asks a certain loop.
+func (w *world) reportBy(loop string, session ...string) report.Document {
+	w.t.Helper()
+	r := w.start(w.repo, nil, loop, append([]string{"report", "--json"}, session...)...).wait()
 	var s report.Document
 	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil || r.exit != exitDone {
 		w.t.Fatalf("loop report --json: exit %d, %v\n%s%s", r.exit, err, r.stdout, r.stderr)

@@ -31,6 +31,7 @@ type world struct {
 	state  string // LOOP_HOME
 	api    *fakeapi.Server
 	env    []string
+	user   *syscall.Credential // whom programs run as; nil = us
 }
 
 // setenv gives a variable a value; "" takes it away.
@@ -164,6 +165,9 @@ func (w *world) start(dir string, stdin []byte, name string, args ...string) *pr
 	p := &process{t: w.t, name: name + " " + strings.Join(args, " "), done: make(chan struct{})}
 	p.cmd = exec.CommandContext(ctx, name, args...)
 	p.cmd.Dir, p.cmd.Env = dir, w.env
+	if w.user != nil {
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.user}
+	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = bytes.NewReader(stdin), &p.out, &p.err
 	p.cmd.WaitDelay = 10 * time.Second // a left-over child that holds the pipe is a finding, not a hang
 	if err := p.cmd.Start(); err != nil {
