@@ -8,24 +8,49 @@ import (
 	"unicode/utf8"
 )
 
+// Mask is Masker.Mask with no receipt known.
+func Mask(s string) string { return Masker{}.Mask(s) }
+
+// Masker hides secrets. The zero value hides all that looks like one.
+type Masker struct {
+	// Known gives where in a text receipts stand that loop itself issued: they
+	// are no secrets, whatever they look like. May be nil.
+	Known func(text string) [][2]int
+}
+
 // Mask replaces what looks like a secret by its first characters and "…":
 // tokens with a known prefix, JWTs, private key blocks, the values of
-// Authorization and similar headers, passwords in URLs, and the values of
-// flags, variables and fields named like a secret. References such as
-// "$TOKEN" stay: they tell no secret. It works on raw text, before Quote, and
-// is for display only.
-func Mask(s string) string {
+// Authorization and similar headers, passwords in URLs, the values of
+// flags, variables and fields named like a secret, and what is dressed up as a
+// receipt and is not known. References such as "$TOKEN" stay: they tell no
+// secret. It works on raw text, before Quote, and is for display only.
+func (k Masker) Mask(s string) string {
 	if len(s) < shortest {
 		return s
 	}
 	lower := strings.ToLower(s)
 	named := containsAny(lower, secretWords)
+	receipts := strings.Contains(lower, receiptPrefix)
+	if receipts {
+		s = maskReceipts(s, k.known(s))
+	}
 	for _, m := range maskers() {
 		if (named || !m.named) && containsAny(lower, m.keys) && strings.Contains(lower, m.sign) {
-			s = m.apply(s)
+			var known [][2]int
+			if receipts {
+				known = k.known(s)
+			}
+			s = m.apply(s, known)
 		}
 	}
 	return s
+}
+
+func (k Masker) known(s string) [][2]int {
+	if k.Known == nil {
+		return nil
+	}
+	return k.Known(s)
 }
 
 // shortest is the length of the shortest text that can hold a secret and the
@@ -54,13 +79,13 @@ type masker struct {
 	ok    func(value string) bool // nil: every match is a secret
 }
 
-func (m masker) apply(s string) string {
+func (m masker) apply(s string, known [][2]int) string {
 	var b strings.Builder
 	last := 0
 	for _, loc := range m.re.FindAllStringSubmatchIndex(s, -1) {
 		from, to := firstGroup(loc)
 		value := s[from:to]
-		if isMasked(value) || isReference(value) || m.ok != nil && !m.ok(value) {
+		if isMasked(value) || isReference(value) || within(known, from, to) || m.ok != nil && !m.ok(value) {
 			continue
 		}
 		b.WriteString(s[last:from])
@@ -171,9 +196,12 @@ var maskers = sync.OnceValue(func() []masker {
 })
 
 // MaskField is Mask for a value that stands apart from its name, as in JSON.
-func MaskField(name, value string) string {
-	if value == "" || isReference(value) || !isSecretName(strings.ToLower(name)) {
-		return Mask(value)
+func MaskField(name, value string) string { return Masker{}.MaskField(name, value) }
+
+// MaskField is Mask for a value that stands apart from its name, as in JSON.
+func (k Masker) MaskField(name, value string) string {
+	if value == "" || isReference(value) || !isSecretName(strings.ToLower(name)) || within(k.known(value), 0, len(value)) {
+		return k.Mask(value)
 	}
 	return hide(value)
 }

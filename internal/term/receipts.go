@@ -1,0 +1,66 @@
+package term
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// receiptPrefix begins a receipt, in any case.
+const receiptPrefix = "zc-receipt-"
+
+// receiptShape finds what passes for a receipt: the prefix and as much as can
+// belong to it. The first group is what a person may see of it: a number as
+// long as seconds are.
+var receiptShape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` + receiptPrefix + `([+-]?[0-9]{1,11}-)?([A-Za-z0-9_+/=-]+)`)
+})
+
+// maskReceipts hides what is dressed up as a receipt and stands in no table: it
+// would be a hiding place for a secret otherwise. Words such as
+// zc-receipt-format are neither.
+func maskReceipts(s string, known [][2]int) string {
+	var b strings.Builder
+	last := 0
+	for _, loc := range receiptShape().FindAllStringSubmatchIndex(s, -1) {
+		from, to := loc[4], loc[5]
+		if loc[2] < 0 && !looksIssued(s[from:to]) {
+			continue
+		}
+		// What is known is left out; receipts may be joined to one another.
+		for _, k := range slices.Concat(known, [][2]int{{to, to}}) {
+			if k[0] > to || k[1] <= last || k[0] < loc[0] {
+				continue
+			}
+			if start := max(from, last); hides(s, start, k[0]) {
+				b.WriteString(s[last:start])
+				b.WriteString(hide(s[start:k[0]]))
+				last = k[0]
+			}
+			if k[0] < to {
+				b.WriteString(s[last:k[1]])
+				last = k[1]
+			}
+		}
+	}
+	return b.String() + s[last:]
+}
+
+// hides reports whether a part of a text is to be hidden: not the marks between
+// receipts, nor what was hidden before.
+func hides(s string, from, to int) bool {
+	return from < to && strings.Trim(s[from:to], "_-/") != "" && (to-from > 4 || !strings.HasPrefix(s[to:], Ellipsis))
+}
+
+// looksIssued tells what may be a receipt without seconds, or with too many,
+// from a word.
+func looksIssued(rest string) bool {
+	const digest = 20 // no word is that long
+	return strings.ContainsAny(rest[:1], "0123456789+") || len(rest) >= digest
+}
+
+// within reports whether a part of a text lies in a known receipt.
+func within(known [][2]int, from, to int) bool {
+	return slices.ContainsFunc(known, func(k [2]int) bool { return k[0] <= from && to <= k[1] })
+}
