@@ -101,10 +101,12 @@ func (s *Store) Audit(ctx context.Context, session string) (AuditTrail, error) {
 }
 
 // FindReceipt gives the session in which a receipt was issued, and its record;
-// ErrNotFound when it was issued in none.
+// ErrNotFound when it was issued in none. A receipt whose record is gone is
+// another error: it was issued, and somebody removed the record.
 func (s *Store) FindReceipt(ctx context.Context, receipt string) (session string, record []byte, err error) {
 	found := false
 	err = s.view(ctx, func(tx *bolt.Tx) error {
+		session, record, found = "", nil, false
 		index := tx.Bucket([]byte(bucketReceipts))
 		if index == nil {
 			return nil
@@ -113,13 +115,15 @@ func (s *Store) FindReceipt(ctx context.Context, receipt string) (session string
 		if len(at) < 8 {
 			return nil
 		}
-		session = string(at[8:])
+		session, found = string(at[8:]), true
 		if all := tx.Bucket([]byte(bucketAudit)); all != nil {
 			if b := all.Bucket([]byte(session)); b != nil {
 				record = bytes.Clone(b.Get(at[:8]))
 			}
 		}
-		found = record != nil
+		if record == nil {
+			return fmt.Errorf("receipt %q: record %d of session %s is gone from the audit trail", receipt, binary.BigEndian.Uint64(at), session)
+		}
 		return nil
 	})
 	if err == nil && !found {

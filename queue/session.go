@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	bolt "go.etcd.io/bbolt"
@@ -114,6 +115,11 @@ func (s *Store) PutAttempt(ctx context.Context, v Attempt) error {
 		return fmt.Errorf("put attempt: %w", err)
 	}
 	return nil
+}
+
+// Scope names an attempt in receipts and in the audit trail.
+func (a Attempt) Scope() string {
+	return path.Join(a.Session, fmt.Sprintf("%s-%d", a.Story, a.Number))
 }
 
 func attemptKey(v Attempt) ([]byte, error) {

@@ -17,6 +17,9 @@ import (
 // ErrSignature is what a checkpoint gets that the key did not sign.
 var ErrSignature = errors.New("the checkpoint is not signed by this key")
 
+// Origin is the name under which the log of a session is signed.
+func Origin(session string) string { return "loop.local/" + session }
+
 // Checkpoint is a state of a log under the name of the log.
 type Checkpoint struct {
 	Origin string // like loop.local/SESSION; no spaces, no plus

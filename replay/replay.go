@@ -50,6 +50,10 @@ type Request struct {
 	Shell       string        // path of the shell; "" = bash, else sh, from the PATH of Env
 	InsideAgent string        // why this looks like an agent's own session; "" = it does not
 	Timeout     time.Duration // 0 = DefaultTimeout
+
+	// Decided is told of the action when its replay begins and when that has
+	// ended, after the queue has been; may be nil.
+	Decided func(context.Context, queue.Action)
 }
 
 // Result is what came of a request.
@@ -114,6 +118,9 @@ func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Resu
 	if err != nil {
 		return Result{Action: a}, asRefused(a, err)
 	}
+	if r.Decided != nil {
+		r.Decided(ctx, begun)
+	}
 	timeout := r.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout
@@ -133,6 +140,9 @@ func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Resu
 	res := Result{Action: begun, Ran: true, ExitCode: rec.ExitCode}
 	if res.Action, err = r.end(ctx, begun, rec); err != nil {
 		return res, fmt.Errorf("action #%d was run (exit %d), but the queue could not record it: %w", a.Number, rec.ExitCode, err)
+	}
+	if r.Decided != nil {
+		r.Decided(ctx, res.Action)
 	}
 	if err := r.say(a, out, rec); err != nil {
 		return res, err

@@ -83,9 +83,9 @@ const tamperingWords = "it reached for what guards the run"
 // does not fit goes on below, so that its end can be read as well.
 func (p *printer) storyLine(a *queue.Action) {
 	// Without spaces an id cannot pass for the rest of the line.
-	id := cmp.Or(strings.ReplaceAll(term.Line(a.Story), " ", `\x20`), "-")
+	id := cmp.Or(strings.ReplaceAll(p.Line(a.Story), " ", `\x20`), "-")
 	prefix := "Story #" + p.o.fit(id, 24) + " [" + stamp(a.DetectedAt) + "]: "
-	command := term.Command(what(a))
+	command := p.Command(what(a))
 	room := p.width - term.Cells(prefix)
 	if p.o.All || p.o.Width <= 0 || term.Cells(command) <= room {
 		p.hang(prefix, term.Cells(prefix), 2, p.Bold, command)
@@ -143,7 +143,7 @@ func (p *printer) meta(v *view, a *queue.Action) [][]span {
 		parts = append(parts, "cannot be seen through")
 	}
 	if a.Agent != "" {
-		parts = append(parts, "subagent "+term.Line(a.Agent))
+		parts = append(parts, "subagent "+p.Line(a.Agent))
 	}
 	parts = append(parts, p.known(relative(v.Session.Dir, a.Cwd)), p.known(a.GitBranch))
 	var groups [][]span

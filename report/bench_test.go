@@ -36,7 +36,7 @@ func BenchmarkTerminal10000(b *testing.B) {
 func BenchmarkJSON10000(b *testing.B) {
 	d := tenThousand()
 	for b.Loop() {
-		if err := JSON(io.Discard, d); err != nil {
+		if err := JSON(io.Discard, d, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

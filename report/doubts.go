@@ -35,7 +35,7 @@ func (p *printer) doubts(v *view) {
 	}
 	wide := 0
 	for _, d := range list {
-		wide = max(wide, term.Cells(term.Line(d.Kind)))
+		wide = max(wide, term.Cells(p.Line(d.Kind)))
 	}
 	for _, d := range list {
 		p.doubt(d, min(wide, 14))
@@ -129,10 +129,10 @@ func (p *printer) doubt(d doubt, wide int) {
 	if kindOrder(d.Kind) <= 2 {
 		style = p.Danger
 	}
-	kind := term.Truncate(term.Line(d.Kind), wide)
-	text := term.Line(strings.TrimSpace(d.Text))
+	kind := term.Truncate(p.Line(d.Kind), wide)
+	text := p.Line(strings.TrimSpace(d.Text))
 	if d.Story != "" {
-		text = "story " + term.Line(d.Story) + ": " + text
+		text = "story " + p.Line(d.Story) + ": " + text
 	}
 	if d.times > 1 {
 		text += " (×" + strconv.Itoa(d.times) + ")"
@@ -156,20 +156,20 @@ func (p *printer) doubt(d doubt, wide int) {
 func (p *printer) memory(a *queue.Attempt) {
 	for _, m := range a.Memory {
 		p.line()
-		p.flow(0, []span{{p.o.fit(term.Command(m.File), p.width), p.Bold}},
-			[]span{{p.o.fit("story "+term.Line(a.Story), p.width), term.Style{}}},
+		p.flow(0, []span{{p.o.fit(p.Command(m.File), p.width), p.Bold}},
+			[]span{{p.o.fit("story "+p.Line(a.Story), p.width), term.Style{}}},
 			[]span{{"what the next attempt will read as fact", p.Warn}})
 		limit := diffLines
 		if p.o.All {
 			limit = 0
 		}
-		p.block(p.diffStyle, 2, diffBody(m.Diff), limit)
+		p.block(p.diffStyle, 2, p.diffBody(m.Diff), limit)
 	}
 }
 
 // diffBody is a unified diff without the two lines that name the file.
-func diffBody(diff string) []string {
-	lines := strings.Split(strings.TrimRight(term.Lines(diff), "\n"), "\n")
+func (p *printer) diffBody(diff string) []string {
+	lines := strings.Split(strings.TrimRight(p.Lines(diff), "\n"), "\n")
 	if len(lines) > 2 && strings.HasPrefix(lines[0], "--- ") && strings.HasPrefix(lines[1], "+++ ") {
 		return lines[2:]
 	}
@@ -201,11 +201,11 @@ func (p *printer) sharedCalls(v *view) {
 	for i := range v.Attempts {
 		a := &v.Attempts[i]
 		for _, c := range a.Shared {
-			prefix := "  story " + p.o.fit(term.Line(a.Story), 24) + ": "
+			prefix := "  story " + p.o.fit(p.Line(a.Story), 24) + ": "
 			p.command(prefix, term.Cells(prefix), 4, c)
 		}
 		if n := a.SharedRuns - len(a.Shared); n > 0 && a.SharedRuns > 0 {
-			p.line("  story ", p.o.fit(term.Line(a.Story), 24), ": ", p.Faint.Render("and "+strconv.Itoa(n)+" more, in the transcript"))
+			p.line("  story ", p.o.fit(p.Line(a.Story), 24), ": ", p.Faint.Render("and "+strconv.Itoa(n)+" more, in the transcript"))
 		}
 	}
 }
@@ -217,15 +217,15 @@ func (p *printer) places(v *view) {
 		return
 	}
 	p.line()
-	groups := [][]span{{{"Session " + term.Line(s.ID), p.Faint}}}
+	groups := [][]span{{{"Session " + p.Line(s.ID), p.Faint}}}
 	for _, part := range []string{s.Level, clientName(s.Client)} {
 		if part != "" {
-			groups = append(groups, []span{{p.o.fit(term.Line(part), p.width), p.Faint}})
+			groups = append(groups, []span{{p.o.fit(p.Line(part), p.width), p.Faint}})
 		}
 	}
 	p.flow(0, groups...)
 	if dir := v.transcripts(); dir != "" {
-		p.flow(0, []span{{"Transcripts", p.Faint}, {term.Command(dir), p.Faint}})
+		p.flow(0, []span{{"Transcripts", p.Faint}, {p.Command(dir), p.Faint}})
 	}
 }
 

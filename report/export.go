@@ -30,10 +30,10 @@ type StateDeferred struct {
 }
 
 // Export prints actions for other programs; format is "json" or "state".
-func Export(w io.Writer, actions []queue.Action, sessionID, format string) error {
+func Export(w io.Writer, actions []queue.Action, sessionID, format string, o Options) error {
 	switch format {
 	case "json":
-		return writeJSON(w, Exported{Schema: queue.Schema, SessionID: sessionID, Actions: printable(actions)})
+		return WriteJSON(w, Exported{Schema: queue.Schema, SessionID: sessionID, Actions: printable(actions)}, o)
 	case "state":
 		s := State{SessionID: sessionID, Deferred: make([]StateDeferred, 0, len(actions))}
 		for i := range actions {
@@ -45,7 +45,7 @@ func Export(w io.Writer, actions []queue.Action, sessionID, format string) error
 			}
 			s.Deferred = append(s.Deferred, StateDeferred{what(a), a.Story, stamp(a.DetectedAt)})
 		}
-		return writeJSON(w, s)
+		return WriteJSON(w, s, o)
 	}
 	return fmt.Errorf("unknown export format %q (json or state)", format)
 }

@@ -30,7 +30,7 @@ func FuzzTerminal(f *testing.F) {
 		if err := List(&b, d.Actions, o); err != nil {
 			t.Fatal(err)
 		}
-		if err := JSON(&b, d); err != nil {
+		if err := JSON(&b, d, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if i := strings.IndexFunc(b.String(), func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || !term.Visible(r)) }); i >= 0 {

@@ -94,7 +94,7 @@ func TestShowGolden(t *testing.T) {
 
 func TestJSONGolden(t *testing.T) {
 	var b bytes.Buffer
-	if err := JSON(&b, badNight()); err != nil {
+	if err := JSON(&b, badNight(), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "bad-json", b.Bytes())

@@ -113,7 +113,7 @@ func Count(list []Group) int {
 func (o *Outgoing) JSON(w io.Writer) error {
 	out := *o
 	out.Since, out.Until = o.Since.UTC().Truncate(time.Second), o.Until.UTC().Truncate(time.Second)
-	return writeJSON(w, out)
+	return WriteJSON(w, out, Options{})
 }
 
 // Group is the calls of one family in one project that can be taken back

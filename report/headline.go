@@ -30,7 +30,7 @@ func (p *printer) alarms(v *view) {
 	alarm := func(text, detail string) {
 		p.prose(p.Danger, 0, text)
 		if detail != "" {
-			p.prose(term.Style{}, 2, term.Line(detail))
+			p.prose(term.Style{}, 2, p.Line(detail))
 		}
 		before = true
 	}
@@ -119,7 +119,7 @@ func (p *printer) when(v *view) string {
 	case s.Started.IsZero() && s.ID == "":
 		return "No run; these actions come from a scan"
 	case s.Started.IsZero():
-		return "Session " + term.Line(s.ID) + ": no run, its actions come from a scan"
+		return "Session " + p.Line(s.ID) + ": no run, its actions come from a scan"
 	case s.Ended.IsZero() && p.o.Alive:
 		return "Still running since " + p.o.clock(s.Started) + " (pid " + strconv.Itoa(s.Pid) + ")"
 	case s.Ended.IsZero():

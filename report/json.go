@@ -56,8 +56,8 @@ type Counts struct {
 }
 
 // JSON prints the report for programs.
-func JSON(w io.Writer, d queue.Snapshot) error {
-	return writeJSON(w, newDocument(d))
+func JSON(w io.Writer, d queue.Snapshot, o Options) error {
+	return WriteJSON(w, newDocument(d), o)
 }
 
 func newDocument(d queue.Snapshot) Document {
@@ -109,13 +109,21 @@ func printable(actions []queue.Action) []queue.Action {
 	return out
 }
 
-// WriteJSON prints a value of another package as the report prints its own:
-// secrets masked, and every rune that cannot be seen escaped.
-func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v) }
+// WriteJSON prints a value with secrets masked and every rune that cannot be
+// seen escaped, so that the output is safe to look at as well. Of the options
+// only Known is looked at.
+func WriteJSON(w io.Writer, v any, o Options) error {
+	m := o.masker()
+	return encodeJSON(w, v, m.Mask, m.MaskField)
+}
 
-// writeJSON prints a value with secrets masked and every rune that cannot be
-// seen escaped, so that the output is safe to look at as well.
-func writeJSON(w io.Writer, v any) error {
+// WriteExactJSON is WriteJSON without masking, for what somebody checks byte
+// for byte.
+func WriteExactJSON(w io.Writer, v any) error {
+	return encodeJSON(w, v, func(key string) string { return key }, func(_, value string) string { return value })
+}
+
+func encodeJSON(w io.Writer, v any, key func(string) string, value func(key, value string) string) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -123,13 +131,15 @@ func writeJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encode report: %w", err)
 	}
-	_, err := w.Write(safeJSON(buf.Bytes()))
+	_, err := w.Write(rewriteJSON(buf.Bytes(), key, value))
 	return err
 }
 
 // safeJSON rewrites the strings of valid JSON: keys and values are quoted
 // anew, values masked by themselves and by the key they belong to.
-func safeJSON(raw []byte) []byte {
+func safeJSON(raw []byte, m term.Masker) []byte { return rewriteJSON(raw, m.Mask, m.MaskField) }
+
+func rewriteJSON(raw []byte, onKey func(string) string, onValue func(key, value string) string) []byte {
 	out := make([]byte, 0, len(raw)+len(raw)/16)
 	var key string
 	for i := 0; i < len(raw); {
@@ -142,9 +152,9 @@ func safeJSON(raw []byte) []byte {
 		s := unquote(raw[i:end])
 		if isKey(raw[end:]) {
 			key = s
-			s = term.Mask(key)
+			s = onKey(key)
 		} else {
-			s = term.MaskField(key, s)
+			s = onValue(key, s)
 		}
 		out = appendQuoted(out, s)
 		i = end

@@ -16,6 +16,7 @@ type printer struct {
 	width int
 	seen  map[string]string // of known
 	term.Styles
+	term.Masker
 }
 
 func newPrinter(w io.Writer, o Options) *printer {
@@ -25,6 +26,7 @@ func newPrinter(w io.Writer, o Options) *printer {
 		width:  o.columns(),
 		seen:   map[string]string{},
 		Styles: term.NewStyles(o.Color),
+		Masker: o.masker(),
 	}
 }
 
@@ -43,7 +45,7 @@ func (p *printer) flush() error { return p.w.Flush() }
 func (p *printer) known(s string) string {
 	safe, ok := p.seen[s]
 	if !ok {
-		safe = term.Command(s)
+		safe = p.Command(s)
 		p.seen[s] = safe
 	}
 	return safe
@@ -85,7 +87,7 @@ func (p *printer) block(style func(string) term.Style, indent int, lines []strin
 // command writes a command after a prefix of n cells: cut to the line, or all
 // of it, with what does not fit indented below.
 func (p *printer) command(prefix string, n, indent int, command string) {
-	command = term.Command(command)
+	command = p.Command(command)
 	if !p.o.All {
 		command = p.o.fit(command, max(8, p.width-n))
 	}

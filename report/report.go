@@ -17,6 +17,7 @@ import (
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
 )
 
 // Options say how to print for people.
@@ -36,6 +37,14 @@ type Options struct {
 	Alive bool
 	// Earlier is how many actions of other sessions still wait.
 	Earlier int
+	// Known reports whether a receipt is one that loop issued: those are shown,
+	// and whatever else is in their form is masked. May be nil.
+	Known func(receipt string) bool
+	// Roots prints the root of the audit trail whole.
+	Roots bool
+	// Said holds, by attempt, what is printed of the agents' last words and
+	// receipts; nil is nothing.
+	Said map[string]Said
 	// Titles names stories that no attempt has begun, by story id.
 	Titles map[string]string
 }
@@ -54,7 +63,9 @@ func Terminal(w io.Writer, d queue.Snapshot, o Options) error {
 	p.actions(v)
 	p.stories(v)
 	p.doubts(v)
+	p.words(v)
 	p.places(v)
+	p.trail(v)
 	return p.flush()
 }
 
@@ -79,6 +90,21 @@ func (o Options) location() *time.Location {
 		return time.UTC
 	}
 	return o.Location
+}
+
+// masker hides secrets, and shows the receipts that are known.
+func (o Options) masker() term.Masker {
+	if o.Known == nil {
+		return term.Masker{}
+	}
+	return term.Masker{Known: func(text string) (spans [][2]int) {
+		for _, c := range receipt.Find(text) {
+			if c.Strict && o.Known(c.Text) {
+				spans = append(spans, [2]int{c.Start, c.End})
+			}
+		}
+		return spans
+	}}
 }
 
 func (o Options) columns() int {

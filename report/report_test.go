@@ -54,9 +54,9 @@ func outputs(t *testing.T) map[string]map[string]string {
 // prints is every way to print a snapshot.
 func prints(d queue.Snapshot) map[string]func(io.Writer) error {
 	out := map[string]func(io.Writer) error{
-		"json":         func(w io.Writer) error { return JSON(w, d) },
-		"export-json":  func(w io.Writer) error { return Export(w, d.Actions, d.Session.ID, "json") },
-		"export-state": func(w io.Writer) error { return Export(w, d.Actions, d.Session.ID, "state") },
+		"json":         func(w io.Writer) error { return JSON(w, d, Options{}) },
+		"export-json":  func(w io.Writer) error { return Export(w, d.Actions, d.Session.ID, "json", Options{}) },
+		"export-state": func(w io.Writer) error { return Export(w, d.Actions, d.Session.ID, "state", Options{}) },
 	}
 	for _, width := range []int{0, 40, 80, 200} {
 		for _, color := range []bool{false, true} {
@@ -229,8 +229,8 @@ func TestWriteErrorsComeBack(t *testing.T) {
 		"terminal": Terminal(brokenWriter{}, d, options(80, false)),
 		"list":     List(brokenWriter{}, d.Actions, options(80, false)),
 		"show":     Show(brokenWriter{}, d.Actions[0], options(80, false)),
-		"json":     JSON(brokenWriter{}, d),
-		"export":   Export(brokenWriter{}, d.Actions, "s", "state"),
+		"json":     JSON(brokenWriter{}, d, Options{}),
+		"export":   Export(brokenWriter{}, d.Actions, "s", "state", Options{}),
 	} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: got %v", name, err)
@@ -286,7 +286,7 @@ func TestExportStateIsExact(t *testing.T) {
 		{Command: "decided", Status: queue.Rejected},
 		{Command: "done", Status: queue.Replayed},
 	}
-	if err := Export(&b, actions, "s1", "state"); err != nil {
+	if err := Export(&b, actions, "s1", "state", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	want := `{
@@ -304,10 +304,10 @@ func TestExportStateIsExact(t *testing.T) {
 		t.Error(diff)
 	}
 	b.Reset()
-	if err := Export(&b, nil, "s1", "state"); err != nil || !strings.Contains(b.String(), `"deferred_actions": []`) {
+	if err := Export(&b, nil, "s1", "state", Options{}); err != nil || !strings.Contains(b.String(), `"deferred_actions": []`) {
 		t.Errorf("no actions: %v, %s", err, b.String())
 	}
-	if err := Export(&b, nil, "s1", "xml"); err == nil {
+	if err := Export(&b, nil, "s1", "xml", Options{}); err == nil {
 		t.Error("an unknown format is accepted")
 	}
 }
@@ -315,7 +315,7 @@ func TestExportStateIsExact(t *testing.T) {
 func TestJSONReadsBack(t *testing.T) {
 	for night, d := range nights() {
 		var b bytes.Buffer
-		if err := JSON(&b, d); err != nil {
+		if err := JSON(&b, d, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var doc Document
@@ -335,7 +335,7 @@ func TestSafeJSONKeepsTheText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	safe := safeJSON(raw)
+	safe := safeJSON(raw, term.Masker{})
 	want := `"a\u001b[2J\u202e\udb40\udc41 \"q\" \\ </script> 世界\n\t\u2028"`
 	if string(safe) != want {
 		t.Errorf("got %s, want %s", safe, want)
@@ -364,7 +364,7 @@ func TestTamperingComesFirst(t *testing.T) {
 		last = i
 	}
 	var doc bytes.Buffer
-	if err := JSON(&doc, d); err != nil || !strings.Contains(doc.String(), `"tampering": 1`) {
+	if err := JSON(&doc, d, Options{}); err != nil || !strings.Contains(doc.String(), `"tampering": 1`) {
 		t.Errorf("error %v, the count is missing in\n%s", err, doc.String())
 	}
 	var list bytes.Buffer

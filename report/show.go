@@ -24,17 +24,21 @@ func Show(w io.Writer, a queue.Action, o Options) error {
 	p := newPrinter(w, o)
 	p.line(p.Bold.Render("#"+strconv.FormatUint(a.Number, 10)), " ", p.statusText(&a), dot, p.evidenceText(&a))
 	p.line()
-	p.block(always(p.Bold), 2, commandLines(what(&a)), 0)
+	p.block(always(p.Bold), 2, p.commandLines(what(&a)), 0)
 	p.line()
 	p.origin(&a)
 	p.standing(&a)
 	p.input(&a)
 	p.history(&a)
+	if s, ok := o.Said[a.Attempt]; ok {
+		p.heading("What the agent said last in that attempt")
+		p.said(s)
+	}
 	return p.flush()
 }
 
 func (p *printer) statusText(a *queue.Action) string {
-	return p.listStyle(columnStatus, a).Render(term.Line(string(a.Status)))
+	return p.listStyle(columnStatus, a).Render(p.Line(string(a.Status)))
 }
 
 func (p *printer) evidenceText(a *queue.Action) string {
@@ -60,8 +64,8 @@ func (p *printer) evidenceText(a *queue.Action) string {
 }
 
 // commandLines keeps the lines of a command and shows what deceives in each.
-func commandLines(command string) []string {
-	return strings.Split(term.QuoteLines(term.Lookalikes(term.Mask(command))), "\n")
+func (p *printer) commandLines(command string) []string {
+	return strings.Split(term.QuoteLines(term.Lookalikes(p.Mask(command))), "\n")
 }
 
 // field prints a label and the text beside it; an empty text prints nothing.
@@ -79,30 +83,30 @@ func (p *printer) field(label, text string) {
 
 // origin is where the action comes from.
 func (p *printer) origin(a *queue.Action) {
-	story := term.Line(a.Story)
+	story := p.Line(a.Story)
 	if a.StoryTitle != "" {
-		story += "  " + term.Line(a.StoryTitle)
+		story += "  " + p.Line(a.StoryTitle)
 	}
 	p.field("story", story)
 	p.field("found", stamp(a.DetectedAt)+p.ago(a.DetectedAt)+by(a.FoundBy))
-	p.field("tool", term.Line(a.Tool)+subagent(a.Agent))
-	p.field("folder", term.Command(a.Cwd))
-	git := term.Command(a.GitBranch)
+	p.field("tool", p.Line(a.Tool)+subagent(a.Agent))
+	p.field("folder", p.Command(a.Cwd))
+	git := p.Command(a.GitBranch)
 	if a.GitHead != "" {
-		git = strings.TrimSpace(git + " at " + term.Line(a.GitHead))
+		git = strings.TrimSpace(git + " at " + p.Line(a.GitHead))
 	}
 	p.field("git", git)
-	transcript := term.Command(a.Transcript)
+	transcript := p.Command(a.Transcript)
 	if transcript != "" && a.Line > 0 {
 		transcript += ":" + strconv.Itoa(a.Line)
 	}
 	p.field("transcript", transcript)
-	p.field("excerpt", term.Line(a.Excerpt))
-	p.field("id", term.Line(a.ID))
-	p.field("session", term.Line(a.Session))
-	p.field("attempt", term.Line(a.Attempt))
-	p.field("call", term.Line(a.ToolUseID))
-	p.field("related to", term.Line(a.RelatedTo))
+	p.field("excerpt", p.Line(a.Excerpt))
+	p.field("id", p.Line(a.ID))
+	p.field("session", p.Line(a.Session))
+	p.field("attempt", p.Line(a.Attempt))
+	p.field("call", p.Line(a.ToolUseID))
+	p.field("related to", p.Line(a.RelatedTo))
 	for _, text := range againWords(a) {
 		p.field("again", text)
 	}
@@ -136,11 +140,11 @@ func subagent(agent string) string {
 func (p *printer) standing(a *queue.Action) {
 	p.line()
 	p.field("tier", a.Tier.String())
-	p.field("rules", term.Line(strings.Join(a.Rules, ", ")))
+	p.field("rules", p.Line(strings.Join(a.Rules, ", ")))
 	if a.Undo != "" {
 		p.field("undo", undoWords(a.Undo))
 	}
-	p.field("why", term.Line(a.Why))
+	p.field("why", p.Line(a.Why))
 	if a.Tampering {
 		p.field("tampering", tamperingWords)
 	}
@@ -157,10 +161,10 @@ func (p *printer) input(a *queue.Action) {
 	p.heading("Input (secrets masked; the queue holds the exact bytes)")
 	var buf bytes.Buffer
 	if err := json.Indent(&buf, a.Input, "", "  "); err != nil {
-		p.block(always(term.Style{}), 2, strings.Split(term.Lines(string(a.Input)), "\n"), 0)
+		p.block(always(term.Style{}), 2, strings.Split(p.Lines(string(a.Input)), "\n"), 0)
 		return
 	}
-	p.block(always(term.Style{}), 2, strings.Split(term.Lookalikes(string(safeJSON(buf.Bytes()))), "\n"), 0)
+	p.block(always(term.Style{}), 2, strings.Split(term.Lookalikes(string(safeJSON(buf.Bytes(), p.Masker))), "\n"), 0)
 }
 
 // history is what people did with the action, and what came of it.
@@ -169,9 +173,9 @@ func (p *printer) history(a *queue.Action) {
 		p.heading("Decisions")
 	}
 	for _, d := range a.Decisions {
-		text := stamp(d.When) + " " + term.Line(d.Verb) + " by " + term.Line(d.Who)
+		text := stamp(d.When) + " " + p.Line(d.Verb) + " by " + p.Line(d.Who)
 		if d.Reason != "" {
-			text += ": " + term.Line(d.Reason)
+			text += ": " + p.Line(d.Reason)
 		}
 		for _, l := range p.pieces(text, p.width-2) {
 			p.line("  ", l)
@@ -184,12 +188,12 @@ func (p *printer) history(a *queue.Action) {
 	p.heading("Replay")
 	p.line("  ", stamp(r.Started), ", ", duration(r.Duration), ", exit ", strconv.Itoa(r.ExitCode))
 	if r.Error != "" {
-		p.prose(p.Danger, 2, term.Line(r.Error))
+		p.prose(p.Danger, 2, p.Line(r.Error))
 	}
 	if r.Cut {
 		p.line("  ", p.Faint.Render("only the end of the output was kept"))
 	}
-	if out := strings.Trim(term.Lines(r.Output), "\n"); out != "" {
+	if out := strings.Trim(p.Lines(r.Output), "\n"); out != "" {
 		p.line()
 		p.block(always(term.Style{}), 2, strings.Split(out, "\n"), 0)
 	}

@@ -149,6 +149,7 @@ func (p *printer) details(c columns, s *story, v *view) {
 	for _, f := range s.claims {
 		p.text(p.Warn, indent, "claim: "+f.Text)
 	}
+	p.unreceipted(indent, s)
 	if s.outcome.Passed() || len(s.attempts) == 0 {
 		return
 	}
@@ -168,22 +169,22 @@ func (p *printer) details(c columns, s *story, v *view) {
 // all.
 func (p *printer) text(style term.Style, indent int, s string) {
 	if p.o.All {
-		p.prose(style, indent, term.Line(s))
+		p.prose(style, indent, p.Line(s))
 		return
 	}
-	p.line(term.Spaces(indent), style.Render(term.Truncate(term.Line(s), p.width-indent)))
+	p.line(term.Spaces(indent), style.Render(term.Truncate(p.Line(s), p.width-indent)))
 }
 
 // gate shows a gate that did not pass, with the end of what it printed.
 func (p *printer) gate(indent int, g queue.Gate) {
 	how := "exit " + strconv.Itoa(g.ExitCode)
 	if g.Error != "" {
-		how = term.Truncate(term.Line(g.Error), min(24, p.width/4))
+		how = term.Truncate(p.Line(g.Error), min(24, p.width/4))
 	}
 	how = " (" + how + ", " + duration(g.Duration) + ")"
-	command := term.Truncate(term.Command(g.Command), max(8, p.width-indent-len("gate: ")-term.Cells(how)))
+	command := term.Truncate(p.Command(g.Command), max(8, p.width-indent-len("gate: ")-term.Cells(how)))
 	p.line(term.Spaces(indent), p.Warn.Render("gate: "+command), p.Faint.Render(how))
-	lines := strings.Split(strings.Trim(term.Lines(g.Output), "\n"), "\n")
+	lines := strings.Split(strings.Trim(p.Lines(g.Output), "\n"), "\n")
 	if len(lines) == 1 && lines[0] == "" {
 		return
 	}

@@ -148,7 +148,7 @@ func TestAMentionIsKnownByItsWords(t *testing.T) {
 	if err := List(&b, []queue.Action{a}, o); err != nil {
 		t.Fatal(err)
 	}
-	if err := Export(&b, []queue.Action{a}, "s", "state"); err != nil {
+	if err := Export(&b, []queue.Action{a}, "s", "state", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(b.String(), a.Excerpt); n != 3 {

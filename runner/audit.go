@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
-	"path"
 	"time"
 
 	"github.com/seed-b23e517c/loop/firewall"
@@ -31,11 +29,8 @@ type ledger struct {
 	now     func() time.Time
 }
 
-// AuditOrigin is the name under which a session's trail is signed.
-func AuditOrigin(session string) string { return "loop.local/" + session }
-
 func newLedger(o *Options, session string) (*ledger, error) {
-	signer, err := receipt.NewSigner(AuditOrigin(session), nil)
+	signer, err := receipt.NewSigner(receipt.Origin(session), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +60,7 @@ func (l *ledger) sign(ctx context.Context) (root string, err error) {
 }
 
 // scope names an attempt in receipts and records.
-func scope(a *queue.Attempt) string {
-	return path.Join(a.Session, fmt.Sprintf("%s-%d", a.Story, a.Number))
-}
+func scope(a *queue.Attempt) string { return a.Scope() }
 
 // seal begins the receipts of an attempt; release ends them: the key is gone
 // then.

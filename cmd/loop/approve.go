@@ -55,7 +55,7 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 		r, err := replay.Run(ctx, replay.Request{
 			Store: store, Ref: ref, In: a.stdin, Out: a.stdout, IsTerminal: term.IsTerminal(a.stdin) && term.IsTerminal(a.stdout),
 			Yes: o.yes, Again: o.again, DryRun: o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
-			InsideAgent: inside, Timeout: o.timeout,
+			InsideAgent: inside, Timeout: o.timeout, Decided: a.decided(store),
 		})
 		if err != nil {
 			return err
@@ -94,6 +94,7 @@ func (a *app) reject(ctx context.Context, refs []string, reason string) error {
 			errs = append(errs, err)
 			continue
 		}
+		a.decided(store)(ctx, x)
 		a.printf("rejected #%d: %s\n", x.Number, term.Command(x.Command))
 	}
 	return errors.Join(errs...)

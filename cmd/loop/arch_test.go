@@ -30,7 +30,8 @@ var mayImport = map[string][]string{
 	"scanner":          {"policy", "transcript"},
 	"queue":            {"policy"},
 	"firewall":         {"policy", "queue", "receipt"}, // mints when the hook reports a result
-	"report":           {"queue", "policy", "transcript", "receipt", "internal/term"},
+	"audit":            {"queue", "receipt"},
+	"report":           {"queue", "policy", "transcript", "receipt", "audit", "internal/term"}, // shows what an audit found
 	"replay":           {"queue", "policy", "internal/proc", "internal/term"},
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},

@@ -31,7 +31,7 @@ func newList(a *app) *cobra.Command {
 			if !o.all && !o.mentions {
 				actions = slices.DeleteFunc(actions, func(x queue.Action) bool { return x.Evidence == policy.Mentioned })
 			}
-			ro, err := a.reportOptions()
+			ro, err := a.queueOptions(cmd.Context(), store)
 			if err != nil {
 				return err
 			}
@@ -56,8 +56,11 @@ func newShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ro, err := a.reportOptions()
+			ro, err := a.queueOptions(cmd.Context(), store)
 			if err != nil {
+				return err
+			}
+			if ro.Said, err = saidOf(cmd.Context(), store, x); err != nil {
 				return err
 			}
 			return report.Show(a.stdout, x, ro)
@@ -79,11 +82,11 @@ func newExport(a *app) *cobra.Command {
 			if o.session != "" {
 				refs = []string{o.session}
 			}
-			_, snap, err := a.snapshot(cmd.Context(), refs)
+			store, snap, err := a.snapshot(cmd.Context(), refs)
 			if err != nil {
 				return err
 			}
-			return report.Export(a.stdout, snap.Actions, snap.Session.ID, o.format)
+			return report.Export(a.stdout, snap.Actions, snap.Session.ID, o.format, report.Options{Known: known(cmd.Context(), store)})
 		},
 	}
 	cmd.Flags().StringVar(&o.format, "format", "json", "json or state")

@@ -19,7 +19,7 @@ func newPrune(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "prune --older-than AGE", Short: "Delete the transcripts of old sessions", Args: args(cobra.NoArgs),
 		Long: "Delete the transcripts and prompts of sessions that ended longer ago than AGE (30d, 12h).\n" +
-			"The queue keeps its actions; sessions with actions that still wait keep their transcripts.\n\n" + exitHelp,
+			"The queue keeps its actions, receipts and audit trails; sessions with actions that still wait keep their transcripts.\n\n" + exitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			age, err := parseAge(older)
 			if err != nil {
@@ -64,6 +64,9 @@ func (a *app) prune(ctx context.Context, w workspace, store *queue.Store, before
 		pruned++
 	}
 	a.printf("Deleted the transcripts of %d session(s).\n", pruned)
+	if pruned > 0 {
+		a.printf("Their receipts and audit trails are kept; `loop receipts` lists them, without the command lines.\n")
+	}
 	if kept > 0 {
 		a.printf("Kept %d old session(s) with actions that still wait; `loop list --mentions` shows them.\n", kept)
 	}

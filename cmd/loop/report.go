@@ -28,7 +28,7 @@ func newReport(a *app) *cobra.Command {
 				return codeOnly(waitingCode(snap))
 			}
 			if o.json {
-				return report.JSON(a.stdout, snap)
+				return report.JSON(a.stdout, snap, report.Options{Known: known(cmd.Context(), store)})
 			}
 			return a.printReport(cmd.Context(), store, snap, o.all)
 		},
@@ -90,7 +90,7 @@ func codeOnly(code int) error {
 
 // printReport prints a session for a person.
 func (a *app) printReport(ctx context.Context, store *queue.Store, snap queue.Snapshot, all bool) error {
-	ro, err := a.reportOptions()
+	ro, err := a.queueOptions(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,12 @@ func (a *app) printReport(ctx context.Context, store *queue.Store, snap queue.Sn
 		return err
 	}
 	s := snap.Session
-	ro.All = all
+	ro.All, ro.Roots = all, a.verbose
+	if a.showsReceipts(s) {
+		if ro.Said, err = said(ctx, store, s, snap.Attempts); err != nil {
+			return err
+		}
+	}
 	ro.Alive = proc.Running(s.Pid, s.PidStart, s.BootID)
 	// Only titles of stories that were not reached come from the file: a
 	// report does not depend on it.
@@ -109,6 +114,14 @@ func (a *app) printReport(ctx context.Context, store *queue.Store, snap queue.Sn
 		}
 	}
 	return report.Terminal(a.stdout, snap, ro)
+}
+
+// queueOptions are reportOptions for what comes from a queue: its receipts are
+// known.
+func (a *app) queueOptions(ctx context.Context, store *queue.Store) (report.Options, error) {
+	ro, err := a.reportOptions()
+	ro.Known = known(ctx, store)
+	return ro, err
 }
 
 func (a *app) reportOptions() (report.Options, error) {

@@ -34,7 +34,7 @@ func (a *app) rulesJSON(rules []policy.Detail) error {
 	return report.WriteJSON(a.stdout, struct {
 		Schema int             `json:"schema"`
 		Rules  []policy.Detail `json:"rules"`
-	}{queue.Schema, rules})
+	}{queue.Schema, rules}, report.Options{})
 }
 
 func tierStyle(s term.Styles, t policy.Tier) term.Style {

@@ -1,0 +1,109 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// fileVersion is the form of an exported trail.
+const fileVersion = 1
+
+// head is the line between the records and the signed states of an exported
+// trail. Records have no key "trail", and so cannot be taken for it.
+type head struct {
+	Trail     int    `json:"trail"`
+	Session   string `json:"session"`
+	PublicKey string `json:"public_key"`
+}
+
+type signedLine struct {
+	Checkpoint string `json:"checkpoint"`
+}
+
+// Write exports a trail as JSON lines: the records byte for byte, a line with
+// the session and the public key, then the signed states.
+func (t Trail) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for i, r := range t.Records {
+		if len(r) == 0 || bytes.ContainsAny(r, "\r\n") || bytes.HasPrefix(r, []byte(`{"trail":`)) {
+			return fmt.Errorf("export the audit trail: record %d is no record, and cannot be a line of the export", i)
+		}
+		b.Write(r)
+		b.WriteByte('\n')
+	}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(head{fileVersion, t.Session, t.PublicKey}); err != nil {
+		return fmt.Errorf("export the audit trail: %w", err)
+	}
+	for _, c := range t.Checkpoints {
+		if err := enc.Encode(signedLine{string(c)}); err != nil {
+			return fmt.Errorf("export the audit trail: %w", err)
+		}
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("export the audit trail: %w", err)
+	}
+	return nil
+}
+
+// maxFile bounds what is read of a file: a trail has half a kilobyte a call.
+const maxFile = 1 << 30
+
+// ErrNoTrail is what a file gets that is no exported trail.
+var ErrNoTrail = errors.New("no exported audit trail")
+
+// Read takes an exported trail. Records stay as they are, whatever they are:
+// Check says what is wrong with them.
+func Read(r io.Reader) (Trail, error) {
+	all, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return Trail{}, fmt.Errorf("read an audit trail: %w", err)
+	}
+	if len(all) > maxFile {
+		return Trail{}, fmt.Errorf("read an audit trail: longer than %d bytes", maxFile)
+	}
+	var t Trail
+	var h *head
+	for n, line := range bytes.Split(bytes.TrimSuffix(all, []byte("\n")), []byte("\n")) {
+		switch {
+		case h == nil && bytes.HasPrefix(line, []byte(`{"trail":`)):
+			h = new(head)
+			if err := strict(line, h); err != nil {
+				return Trail{}, fmt.Errorf("line %d: %w: %w", n+1, ErrNoTrail, err)
+			}
+			t.Session, t.PublicKey = h.Session, h.PublicKey
+		case h == nil:
+			t.Records = append(t.Records, line)
+		default:
+			var s signedLine
+			if err := strict(line, &s); err != nil {
+				return Trail{}, fmt.Errorf("line %d: after the records come signed states: %w: %w", n+1, ErrNoTrail, err)
+			}
+			t.Checkpoints = append(t.Checkpoints, []byte(s.Checkpoint))
+		}
+	}
+	switch {
+	case h == nil:
+		return Trail{}, fmt.Errorf("%w: the line with the public key is missing", ErrNoTrail)
+	case h.Trail != fileVersion:
+		return Trail{}, fmt.Errorf("%w: form %d is not known to this version of loop (it reads %d)", ErrNoTrail, h.Trail, fileVersion)
+	}
+	return t, nil
+}
+
+func strict(line []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something stands behind the value")
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/audit"
+	"github.com/seed-b23e517c/loop/config"
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
+	"github.com/seed-b23e517c/loop/report"
+	"github.com/seed-b23e517c/loop/transcript"
+)
+
+// trailOf reads the audit trail of a session.
+func trailOf(ctx context.Context, store *queue.Store, s queue.Session) (audit.Trail, error) {
+	if s.AuditKey == "" {
+		return audit.Trail{}, &hintedError{
+			err:  fmt.Errorf("session %s has no receipts and no audit trail: it is no run, or they were switched off", s.ID),
+			hint: "name another session; `[receipts] enabled` in your own config.toml switches them",
+		}
+	}
+	return audit.Load(ctx, store, s)
+}
+
+// known says which receipts loop issued in this repository. It looks only when
+// a text has something like one, and once for each: a report needs it hardly
+// ever. One that cannot be looked up is not known, and so is masked.
+func known(ctx context.Context, store *queue.Store) func(string) bool {
+	seen := map[string]bool{}
+	return func(token string) bool {
+		is, ok := seen[token]
+		if !ok {
+			_, _, err := store.FindReceipt(ctx, token)
+			is = err == nil
+			seen[token] = is
+		}
+		return is
+	}
+}
+
+// commands reads from an attempt's transcript what its calls were; nothing
+// when the transcript is gone.
+func commands(dir string) (map[string]string, error) {
+	f, err := os.Open(filepath.Join(dir, "transcript.jsonl"))
+	if err != nil {
+		return nil, nil //nolint:nilerr // pruned: the trail is all that is left
+	}
+	defer f.Close()
+	out := map[string]string{}
+	dec := transcript.NewDecoder(f, transcript.Options{})
+	for {
+		ev, err := dec.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return out, nil
+		case err != nil:
+			return nil, fmt.Errorf("read the transcript in %q: %w", dir, err)
+		case ev.Kind == transcript.KindCall && ev.Call.ID != "":
+			if _, ok := out[ev.Call.ID]; !ok {
+				out[ev.Call.ID] = policy.CommandOf(policy.Call{Tool: ev.Call.Name, Input: ev.Call.Input})
+			}
+		}
+	}
+}
+
+// said is what the agents said last in some attempts of a session, with the
+// receipts of their calls.
+func said(ctx context.Context, store *queue.Store, s queue.Session, attempts []queue.Attempt) (map[string]report.Said, error) {
+	out := map[string]report.Said{}
+	var calls []audit.Call
+	if s.AuditKey != "" {
+		t, err := audit.Load(ctx, store, s)
+		if err != nil {
+			return nil, err
+		}
+		calls = audit.Calls(t.Records)
+	}
+	for _, a := range attempts {
+		x := report.Said{Text: a.FinalText}
+		for _, c := range calls {
+			if c.Scope == a.Scope() {
+				x.Calls = append(x.Calls, c)
+			}
+		}
+		if strings.TrimSpace(x.Text) != "" || len(x.Calls) > 0 {
+			out[a.ID] = x
+		}
+	}
+	return out, nil
+}
+
+// saidOf is said for the attempt of one action.
+func saidOf(ctx context.Context, store *queue.Store, x queue.Action) (map[string]report.Said, error) {
+	s, err := store.Session(ctx, x.Session)
+	if errors.Is(err, queue.ErrNotFound) {
+		return nil, nil // from a scan
+	}
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := store.Attempts(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	var own []queue.Attempt
+	for _, a := range attempts {
+		if a.ID == x.Attempt {
+			own = append(own, a)
+		}
+	}
+	return said(ctx, store, s, own)
+}
+
+// showsReceipts reports whether the configuration of a session's repository
+// asks for receipts in the report. A report does not depend on it otherwise,
+// and so not on its being right.
+func (a *app) showsReceipts(s queue.Session) bool {
+	c, err := config.Load(a.userDir(), s.Dir)
+	return err == nil && c.Receipts.Show
+}
+
+// decided puts what a person did with an action into the audit trail. The
+// decision stands, whatever becomes of its record.
+func (a *app) decided(store *queue.Store) func(context.Context, queue.Action) {
+	return func(ctx context.Context, x queue.Action) {
+		event := receipt.Replayed
+		switch x.Status {
+		case queue.Replaying:
+			event = receipt.Approved
+		case queue.Rejected:
+			event = receipt.Rejected
+		case queue.Pending, queue.Approved, queue.Replayed, queue.Failed, queue.Unknown, queue.Superseded:
+		}
+		if err := audit.Decide(context.WithoutCancel(ctx), store, event, x, a.now()); err != nil {
+			fmt.Fprintf(a.stderr, "loop: #%d: the decision stands, but the audit trail has no record of it: %s\n", x.Number, term.QuoteLines(err.Error()))
+		}
+	}
+}
