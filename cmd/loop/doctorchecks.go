@@ -139,6 +139,9 @@ func (d *doctor) checkTested(context.Context) check {
 		return notef("this client has not been tested yet: loop doctor --live does it now, loop run before the first story")
 	}
 	when := res.When.Local().Format("2006-01-02 15:04")
+	if d.c.OldClient && selftest.Gate(d.client) != nil && res.PassedOld() {
+		return notef("what an old client can keep held when it was tested, %s", when)
+	}
 	if broken := res.Broken(); len(broken) > 0 {
 		err := &selftest.BrokenError{Client: res.Client.Name(), Broken: broken}
 		return bad(fmt.Errorf("tested %s: %w", when, err), "")

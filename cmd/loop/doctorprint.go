@@ -46,10 +46,10 @@ func (t *table) row(style term.Style, state, text string) {
 // named prints a state, a name, and text beside it, wrapped.
 func (t *table) named(style term.Style, state, name, text string) {
 	indent := 2 + t.state + 2 + term.Cells(name) + 2
-	lines := term.Wrap(text, max(20, t.width-indent))
-	t.a.printf("  %s  %s  %s\n", style.Render(term.Pad(state, t.state)), name, lines[0])
-	for _, line := range lines[1:] {
-		t.a.printf("%s%s\n", term.Spaces(indent), line)
+	head := "  " + style.Render(term.Pad(state, t.state)) + "  " + name + "  "
+	for _, line := range term.Wrap(text, max(20, t.width-indent)) {
+		t.a.printf("%s%s\n", head, line)
+		head = term.Spaces(indent)
 	}
 }
 

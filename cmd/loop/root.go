@@ -15,6 +15,7 @@ leaves this machine happen before a person has seen it.
 
   loop scan      what agents have sent out from this machine so far; needs no set-up
   loop init      write loop.toml and an example story
+  loop doctor    is all there for a night; --live tests the firewall with your client
   loop run       work through the open stories
   loop report    what happened, and what waits
   loop approve   run one waiting action by hand

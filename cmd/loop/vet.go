@@ -59,35 +59,40 @@ func (v *vet) check(ctx context.Context, version string) (ok runner.Vetted, err 
 			return ok, old
 		}
 		ok.Old = true
-		ok.Notes = append(ok.Notes, runner.Note{Kind: "old-client", Text: old.Error() + "; it was run because you said so (" + v.c.Source("firewall.old_client") + ")"})
+		ok.Notes = append(ok.Notes, runner.Note{Kind: "old-client", Text: old.Error() + "; it was run because you said so (" + v.c.Source("firewall.old_client") +
+			"). It does not record that a call was refused: refused ones may be shown as executed"})
 	}
 	if !v.c.SelfTest {
 		ok.Notes = append(ok.Notes, runner.Note{Kind: "untested", Text: fmt.Sprintf(
 			"whether the firewall holds with this client was not tested: firewall.self_test is false in %s", v.c.Source("firewall.self_test"))})
 		return ok, nil
 	}
-	res, err := v.result(ctx, client)
+	good := (*selftest.Result).Passed
+	if old != nil {
+		good = (*selftest.Result).PassedOld
+	}
+	res, err := v.result(ctx, client, good)
 	if err != nil {
 		return ok, err
 	}
-	if res.Passed() || old != nil && res.PassedOld() {
+	if good(&res) {
 		return ok, nil
 	}
 	return ok, &selftest.BrokenError{Client: client.Name(), Broken: res.Broken()}
 }
 
 // result is what is remembered of the client, when it was good, else a new test.
-func (v *vet) result(ctx context.Context, client selftest.Client) (selftest.Result, error) {
+func (v *vet) result(ctx context.Context, client selftest.Client, good func(*selftest.Result) bool) (selftest.Result, error) {
 	path, err := v.a.clientTests()
 	if err != nil {
 		return selftest.Result{}, err
 	}
-	if res, ok := selftest.Remembered(path, client, build()); ok && (res.Passed() || res.PassedOld()) {
+	if res, ok := selftest.Remembered(path, client, build()); ok && good(&res) {
 		return res, nil
 	}
 	v.notice(fmt.Sprintf("testing the client once (%s)…", client.Name()))
 	res, err := v.a.testClient(ctx, client)
-	if err == nil && !res.Passed() && !res.Failed() {
+	if err == nil && !good(&res) && !res.Failed() {
 		// Nothing was seen to break: a machine under load is given a second chance.
 		v.notice("not all could be seen; testing again…")
 		res, err = v.a.testClient(ctx, client)
