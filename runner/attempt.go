@@ -42,7 +42,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 		return a, time.Time{}, err
 	}
 	was := earlier{
-		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), watched: fingerprints(o.Watched),
+		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
 	}
 	guard := r.guard(keep, &a)
 	was.cleared, was.guarded = guard.Cleared, Guarded(keep, o)

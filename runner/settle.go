@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,12 +16,12 @@ import (
 
 // earlier is how things stood before an attempt.
 type earlier struct {
-	stories *stories.File
-	memory  memory
-	pushes  map[string]bool
-	cleared func(toolUseID string) bool // what the firewall let through on sight of its files; nil when not known
-	watched map[string][sha256.Size]byte
-	guarded *policy.Guarded // what the run keeps from the agent; nil when not known
+	stories   *stories.File
+	memory    memory
+	pushes    map[string]bool
+	cleared   func(toolUseID string) bool // what the firewall let through on sight of its files; nil when not known
+	integrity integrity
+	guarded   *policy.Guarded // what the run keeps from the agent; nil when not known
 }
 
 // settle does all that follows an attempt: scan, claims, memory, gates, mark,
@@ -35,11 +34,8 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	if err := r.claims(keep, a, was.stories); err != nil {
 		return err
 	}
-	for _, path := range changed(was.watched, fingerprints(r.o.Watched)) {
-		text := fmt.Sprintf("%s was changed during this attempt; the session went on with what it said at the start", path)
-		if err := addFinding(keep, r.o, a, "tampered", text); err != nil {
-			return err
-		}
+	if err := r.tampered(keep, a, was.integrity); err != nil {
+		return err
 	}
 	a.Memory = was.memory.changes(readMemory(keep, r.o))
 	if err := r.cited(keep, a); err != nil {

@@ -1,0 +1,338 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+)
+
+// maxClientFiles is how many files of .claude are looked at.
+const maxClientFiles = 500
+
+// hash is that of a file's text; a missing file has the zero one.
+type hash = [sha256.Size]byte
+
+// integrity is how what decides about an attempt, or runs after it, stood at
+// one moment. Each file goes by its path.
+type integrity struct {
+	told   map[string]hash // what the run was told by
+	client map[string]hash // the client's files in the repository
+	hooks  map[string]hash // git's hooks
+	gates  map[string]hash // what the gates run, by name
+	gateOf map[string]string
+	config map[string]string
+}
+
+func readIntegrity(ctx context.Context, o *Options) integrity {
+	common := gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	in := integrity{
+		told: fingerprints(o.Watched), client: clientFiles(o.Root), gates: map[string]hash{}, hooks: map[string]hash{},
+		config: gitSettings(ctx, o), gateOf: gateFiles(o),
+	}
+	for _, w := range o.Watched {
+		delete(in.client, w)
+	}
+	if common != "" {
+		in.hooks = hookFiles(filepath.Join(common, "hooks"))
+	}
+	for name := range in.gateOf {
+		in.gates[name] = gateHash(filepath.Join(o.Root, name))
+	}
+	return in
+}
+
+// clientFiles are .mcp.json and what stands in .claude, memory apart, which is
+// shown as such.
+func clientFiles(root string) map[string]hash {
+	out := fingerprints([]string{filepath.Join(root, ".mcp.json")})
+	var paths []string
+	// A folder that cannot be read is an empty one.
+	_ = filepath.WalkDir(filepath.Join(root, ".claude"), func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || len(paths) == maxClientFiles:
+			return fs.SkipAll
+		case d.Type().IsRegular() && !slices.Contains(memoryNames, d.Name()):
+			paths = append(paths, name)
+		}
+		return nil
+	})
+	maps.Copy(out, fingerprints(paths))
+	return out
+}
+
+// hookFiles are git's hooks without the samples that no git runs.
+func hookFiles(dir string) map[string]hash {
+	var paths []string
+	// No folder, no hooks.
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.IsDir() && !strings.HasSuffix(e.Name(), ".sample") {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return fingerprints(paths)
+}
+
+// changedSince says in words what became of it by now.
+func (in integrity) changedSince(now integrity, o *Options) []string {
+	var out []string
+	each := func(was, is map[string]hash, say func(name, how string) string) {
+		all := maps.Clone(was)
+		maps.Copy(all, is)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if was[name] != is[name] {
+				out = append(out, say(name, changeWord(was[name], is[name])))
+			}
+		}
+	}
+	each(in.told, now.told, func(name, how string) string {
+		return fmt.Sprintf("%s was %s during this attempt; the session went on with what it said at the start", name, how)
+	})
+	gates := maps.Clone(now.gateOf)
+	maps.Copy(gates, in.gateOf)
+	each(in.gates, now.gates, func(name, how string) string {
+		return fmt.Sprintf("%s was %s during this attempt, and the gate %q runs it: what decides was changed by the agent that it judges", name, how, gates[name])
+	})
+	each(in.hooks, now.hooks, func(name, how string) string {
+		return fmt.Sprintf("the git hook %s was %s during this attempt; it runs with your next git command", relativeTo(o.Root, name), how)
+	})
+	each(in.client, now.client, func(name, how string) string {
+		return fmt.Sprintf("%s was %s during this attempt; the client reads it in later sessions", relativeTo(o.Root, name), how)
+	})
+	return append(out, changedSettings(in.config, now.config)...)
+}
+
+func changeWord(was, is hash) string {
+	switch (hash{}) {
+	case was:
+		return "made"
+	case is:
+		return "removed"
+	}
+	return "changed"
+}
+
+func relativeTo(root, name string) string {
+	if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return name
+}
+
+// gitSettings are the settings of the repository and of its work tree by which
+// git runs programs, sends elsewhere or reads other files.
+func gitSettings(ctx context.Context, o *Options) map[string]string {
+	out := map[string]string{}
+	for _, scope := range []string{"--local", "--worktree"} {
+		got := proc.Run(ctx, proc.RunOptions{
+			Argv: []string{"git", "config", scope, "--list", "-z"}, Dir: o.Root, Env: o.Env,
+			Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
+		})
+		if !got.OK() {
+			continue
+		}
+		for entry := range strings.SplitSeq(string(got.Tail), "\x00") {
+			key, value, _ := strings.Cut(entry, "\n")
+			if !matters(key, value) {
+				continue
+			}
+			if old, twice := out[key]; twice && old != value {
+				value = old + ", " + value
+			}
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// matters: the setting decides what git runs, or where it sends. What tools
+// that many projects use set for themselves does not.
+func matters(key, value string) bool {
+	section, rest, _ := strings.Cut(strings.ToLower(key), ".")
+	name := rest[strings.LastIndexByte(rest, '.')+1:]
+	switch section {
+	case "core":
+		if name == "hookspath" && (value == ".husky" || value == ".husky/_") {
+			return false
+		}
+		if (name == "pager" || name == "editor") && !strings.ContainsAny(value, " /\\|;&$`") {
+			return false // a program by its name alone
+		}
+		return slices.Contains([]string{"hookspath", "sshcommand", "gitproxy", "askpass", "fsmonitor", "editor", "pager", "worktree", "attributesfile", "alternaterefscommand"}, name)
+	case "remote":
+		return slices.Contains([]string{"url", "pushurl", "receivepack", "uploadpack", "vcs", "proxy", "push", "mirror"}, name)
+	case "filter":
+		return !strings.HasPrefix(rest, "lfs.") || !strings.HasPrefix(value, "git-lfs ") && name != "required"
+	case "alias", "url", "credential", "include", "includeif", "hook":
+		return true
+	case "diff", "merge", "gpg", "init", "sequence", "difftool", "mergetool":
+		return slices.Contains([]string{"textconv", "command", "driver", "program", "templatedir", "editor", "cmd", "external"}, name)
+	}
+	return false
+}
+
+func changedSettings(was, is map[string]string) []string {
+	var out []string
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		before, had := was[key]
+		after, has := is[key]
+		switch {
+		case had == has && before == after,
+			// Another remote changes nothing of those that are there.
+			!had && strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".url"):
+		case !has:
+			out = append(out, fmt.Sprintf("git's setting %s was taken away during this attempt (it was %q)", key, before))
+		case !had:
+			out = append(out, fmt.Sprintf("git's setting %s was set to %q during this attempt", key, after))
+		default:
+			out = append(out, fmt.Sprintf("git's setting %s was changed during this attempt from %q to %q", key, before, after))
+		}
+	}
+	return out
+}
+
+// gateFiles are the files of the work tree that the gates name or are defined
+// in, each with its gate.
+func gateFiles(o *Options) map[string]string {
+	out := map[string]string{}
+	for _, gate := range o.Gates {
+		dir := ""
+		for _, n := range flatten(o.Set.Explain(gate).Nodes) {
+			if len(n.Argv) > 1 && n.Argv[0] == "cd" {
+				dir = path.Join(dir, n.Argv[1])
+				continue
+			}
+			for _, name := range filesOf(o.Root, dir, n.Argv) {
+				if _, known := out[name]; !known {
+					out[name] = gate
+				}
+			}
+		}
+	}
+	return out
+}
+
+func flatten(nodes []policy.Node) (out []policy.Node) {
+	for _, n := range nodes {
+		out = append(append(out, n), flatten(n.Children)...)
+	}
+	return out
+}
+
+// interpreters run the file that is their first operand.
+var interpreters = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "source", ".", "python", "python3", "node", "ruby", "perl", "php", "tsx", "ts-node", "pwsh"}
+
+// definedIn are the files in which a program of this name finds what it is told
+// to do.
+func definedIn(prog string) []string {
+	switch prog {
+	case "make", "gmake":
+		return []string{"GNUmakefile", "makefile", "Makefile"}
+	case "npm", "pnpm", "yarn", "bun":
+		return []string{"package.json"}
+	case "just":
+		return []string{"justfile", "Justfile", ".justfile"}
+	case "task":
+		return []string{"Taskfile.yml", "Taskfile.yaml"}
+	case "rake":
+		return []string{"Rakefile"}
+	case "tox":
+		return []string{"tox.ini"}
+	case "nox":
+		return []string{"noxfile.py"}
+	case "composer":
+		return []string{"composer.json"}
+	case "mage":
+		return []string{"magefile.go"}
+	case "invoke":
+		return []string{"tasks.py"}
+	}
+	return nil
+}
+
+// filesOf are the files that a command of a gate runs, relative to the root.
+func filesOf(root, dir string, argv []string) []string {
+	if len(argv) == 0 {
+		return nil
+	}
+	prog := path.Base(argv[0])
+	names := definedIn(prog)
+	if strings.Contains(argv[0], "/") {
+		names = append(slices.Clone(names), argv[0])
+	}
+	for i, w := range argv[1:] {
+		switch {
+		case prog == "make" && (w == "-f" || w == "-C") && i+2 < len(argv):
+			names = append(slices.Clone(names), argv[i+2], path.Join(argv[i+2], "Makefile"))
+		case slices.Contains(interpreters, prog) && !strings.HasPrefix(w, "-") && !slices.ContainsFunc(argv[1:i+1], isInline):
+			names = append(slices.Clone(names), w)
+		default:
+			continue
+		}
+		if prog != "make" {
+			break
+		}
+	}
+	var out []string
+	for _, n := range names {
+		if path.IsAbs(n) {
+			n = relativeTo(root, n)
+		} else {
+			n = path.Join(dir, n)
+		}
+		if info, err := os.Stat(filepath.Join(root, n)); filepath.IsLocal(n) && err == nil && info.Mode().IsRegular() {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func isInline(w string) bool { return w == "-c" || w == "-e" || w == "-m" || w == "--eval" }
+
+// gateHash is the hash of what a gate runs; of a package.json only its scripts
+// count, because its dependencies are ordinary work.
+func gateHash(name string) hash {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return hash{}
+	}
+	if filepath.Base(name) == "package.json" {
+		var p struct {
+			Scripts json.RawMessage `json:"scripts"`
+		}
+		if json.Unmarshal(data, &p) == nil {
+			data = p.Scripts
+		}
+	}
+	return sha256.Sum256(data)
+}
+
+// tampered tells what an attempt did to what decides about it, or runs after
+// it.
+func (r *run) tampered(ctx context.Context, a *queue.Attempt, was integrity) error {
+	now := readIntegrity(ctx, r.o)
+	for name := range was.gates {
+		// A file that is gone is named by no gate any more.
+		now.gates[name] = gateHash(filepath.Join(r.o.Root, name))
+	}
+	for _, text := range was.changedSince(now, r.o) {
+		if err := addFinding(ctx, r.o, a, "tampered", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
