@@ -136,6 +136,9 @@ func (a *app) warnInstalled(w workspace, at settingsPlace, level policy.Level, p
 	if r, err := filepath.Rel(w.Root, program); err == nil && filepath.IsLocal(r) {
 		a.warn("the program lies in the repository, where an agent can replace it; `make install` or `go install` puts it elsewhere")
 	}
+	if at.name == placeProject {
+		a.warn("the client reads these settings only when it is started in " + term.Quote(w.Root) + " itself, not in a folder below")
+	}
 	if at.name == placeProject && level != policy.Interactive {
 		a.warn("whoever opens this repository elsewhere needs loop at the same path: without it every call is refused")
 	}
