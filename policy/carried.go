@@ -22,7 +22,7 @@ func (s *Set) programName(pkg string) string {
 		scope, base = "", baseOf(pkg)
 	}
 	for _, n := range []string{base, strings.TrimSuffix(base, "-cli"), strings.TrimSuffix(base, "cli"), scope} {
-		if n != "" && n != "cli" && (s.programs[n] != nil || languageOf(n) != "") && (n != scope || base == "cli" || base == scope+"-cli") {
+		if n != "" && n != "cli" && (s.knows(n) || languageOf(n) != "") && (n != scope || base == "cli" || base == scope+"-cli") {
 			return n
 		}
 	}

@@ -25,7 +25,7 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	if text, file, ok := r.programOf(lang, in, c); ok {
 		hits = r.programFile(lang, text, file)
 	}
-	if in.script != "" && r.set.programs[baseOf(in.script)] != nil {
+	if in.script != "" && r.set.knows(baseOf(in.script)) {
 		return append(hits, r.script(c, in.script)...)
 	}
 	for _, f := range c.Files {

@@ -211,7 +211,7 @@ func (s *Set) namesProgram(text string) bool {
 		return true
 	}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r < 0x80 && !wordByte(byte(r)) && r != '.' }) {
-		if s.programs[w] != nil || languageOf(w) != "" {
+		if s.knows(w) || languageOf(w) != "" {
 			return true
 		}
 	}

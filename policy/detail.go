@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"reflect"
 	"slices"
@@ -44,15 +43,12 @@ func (d *Detail) Values(key string) []string {
 // Details lists the definitions of all rules, in the order of Rules. Unlike
 // Rules it decodes the embedded packs whole.
 func (s *Set) Details() ([]Detail, error) {
-	embedded, err := fs.Glob(builtinPacks, "packs/*.toml")
-	if err != nil {
-		return nil, err
-	}
 	var out []Detail
 	for n, p := range s.packs {
-		def, builtin := &p.def, n < len(embedded) // they stand first
+		def, builtin := &p.def, n < len(builtinDefs) // they stand first
 		if builtin {
-			if def, err = decodePack(p.name, p.data); err != nil {
+			var err error
+			if def, err = decodePack(p.name, p.source()); err != nil {
 				return nil, err
 			}
 		}
@@ -78,7 +74,7 @@ func (s *Set) Detail(id string) ([]Detail, error) {
 func (d *ruleDef) detail(p *pack, packName string) Detail {
 	out := Detail{
 		RuleInfo: RuleInfo{ID: d.ID, Pack: packName, Why: d.Why, Undo: d.Undo},
-		File:     p.name, Line: lineOfRule(p.data, d.ID), Match: d.Match, NotMatch: d.NotMatch,
+		File:     p.name, Line: lineOfRule(p.source(), d.ID), Match: d.Match, NotMatch: d.NotMatch,
 	}
 	// The pack was compiled when it was loaded, so the tier is a known one.
 	if err := out.Tier.UnmarshalText([]byte(d.Tier)); err != nil {
@@ -231,7 +227,7 @@ func (c *checker) runExamples() {
 	p.once.Do(func() {})
 	s.packs = append(s.packs, p)
 	for _, name := range p.programs() {
-		s.programs[name] = append(slices.Clone(s.programs[name]), p)
+		s.own[name] = append(s.own[name], p)
 	}
 	for _, r := range c.p.rules {
 		id := c.lineFrom(0, "id", r.ID)

@@ -28,7 +28,7 @@ func (s *Set) table() *tables {
 	s.tablesOnce.Do(func() {
 		t := &s.tables
 		t.runners = taskRunners()
-		for _, p := range s.programs["@tables"] {
+		for _, p := range s.packsOf("@tables") {
 			p.load()
 			if n := p.def.Names; n != nil {
 				t.risky, t.counter, t.stage = setOf(n.Risky), setOf(n.Counter), setOf(n.Stage)
@@ -41,7 +41,7 @@ func (s *Set) table() *tables {
 				t.envPrinters, t.envVerbs = setOf(d.EnvPrinters), setOf(d.EnvVerbs)
 				t.prose, t.english = setOf(d.Prose), setOf(d.English)
 				t.shellTools, t.wordTools = setOf(d.ShellTools), setOf(d.WordTools)
-				t.viewers, t.bins = setOf(d.Viewers), d.Bins
+				t.viewers, t.bins = setOf(d.Viewers), withPairs(d.Bins, d.bins)
 			}
 			if p.def.Changers != nil {
 				t.changers = *p.def.Changers
@@ -50,7 +50,7 @@ func (s *Set) table() *tables {
 				t.mcp = newMCPTable(p.def.MCP)
 			}
 		}
-		for _, p := range s.programs["@guards"] {
+		for _, p := range s.packsOf("@guards") {
 			p.load()
 			for _, r := range p.rules {
 				if r.looksAround() || containsString(r.When, "ends-run") {
@@ -58,7 +58,7 @@ func (s *Set) table() *tables {
 				}
 			}
 		}
-		for _, p := range s.programs["@code"] {
+		for _, p := range s.packsOf("@code") {
 			p.load()
 			for _, r := range p.rules {
 				if len(r.Code) > 0 {

@@ -25,12 +25,13 @@ type packDef struct {
 // toolDef says how a program reads its command line.
 type toolDef struct {
 	Name       string            `toml:"name"`
-	Names      []string          `toml:"names"`       // other names of the program; rules for it mean them too
-	Like       []string          `toml:"like"`        // other programs that read their options alike
-	Skip       []string          `toml:"skip"`        // operands that are none, as cargo +nightly
-	Global     []string          `toml:"global"`      // options with a value, before the subcommand only
-	Value      []string          `toml:"value"`       // options with a value, anywhere
-	Alias      map[string]string `toml:"alias"`       // other spellings of a subcommand word
+	Names      []string          `toml:"names"`  // other names of the program; rules for it mean them too
+	Like       []string          `toml:"like"`   // other programs that read their options alike
+	Skip       []string          `toml:"skip"`   // operands that are none, as cargo +nightly
+	Global     []string          `toml:"global"` // options with a value, before the subcommand only
+	Value      []string          `toml:"value"`  // options with a value, anywhere
+	Alias      map[string]string `toml:"alias"`  // other spellings of a subcommand word
+	alias      []string          // the same in the generated packs: key, value, key, value
 	Help       []string          `toml:"help"`        // options that only print help; --help is always one
 	SingleDash bool              `toml:"single_dash"` // -long options, no clusters of short ones
 	Abbrev     bool              `toml:"abbrev"`      // long options may be cut short where that names one alone, as getopt_long has it
@@ -138,6 +139,7 @@ type tablesDef struct {
 	WordTools   []string `toml:"word_tools"`   // tools whose input is words
 	Viewers     []string `toml:"viewers"`      // images of tools that only look at the files they are given
 
+	bins []string          // as Bins, in the generated packs
 	Bins map[string]string `toml:"bins"` // packages, modules and images whose program has another name
 }
 

@@ -135,7 +135,7 @@ func (r *reading) gitCommand(a *args, c *shell.Command, own []string) []Hit {
 	if _, ok := r.gitAlias(a); ok || !plainWord(name) {
 		return nil
 	}
-	if r.set.programs["git-"+name] != nil {
+	if r.set.knows("git-" + name) {
 		inner := *c
 		inner.Argv = append([]shell.Word{{Text: "git-" + name}}, tailOf(a.argv, a.words[0])[1:]...)
 		return r.again(&inner)

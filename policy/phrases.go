@@ -51,9 +51,8 @@ func (s *Set) phraseSet() *phraseIndex {
 		x.all = append(make([]phrase, 0, 4096), classics()...)
 		english := s.table().english
 		for _, p := range s.packs {
-			def := p.definition()
-			for i := range def.Rules {
-				x.add(&def.Rules[i], english)
+			for i := range p.def.Rules {
+				x.add(&p.def.Rules[i], english)
 			}
 		}
 		for _, p := range s.patterns {

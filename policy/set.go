@@ -3,7 +3,6 @@ package policy
 import (
 	"embed"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -17,11 +16,12 @@ import (
 var builtinPacks embed.FS
 
 // Set is the rules in force: the embedded packs and a user's own. It is safe
-// for use by several goroutines. An embedded pack is decoded when a command
-// first needs it, so that a process that looks at one call starts fast.
+// for use by several goroutines. The embedded packs are laid out when the
+// program is built (packs_gen.go), and their rules made ready when a command
+// first needs them, so that a process that looks at one call starts fast.
 type Set struct {
-	packs    []*pack
-	programs map[string][]*pack // by program name
+	packs    []*pack            // the embedded ones stand first
+	own      map[string][]*pack // a user's own, by program name
 	patterns []string           // a user's plain strings, in lower case
 
 	mu    sync.Mutex
@@ -41,17 +41,24 @@ type Set struct {
 	family      map[string]string // pack by id of a rule
 }
 
-// pack is one pack; def and rules are filled by load.
+// pack is one pack; its rules are filled by load.
 type pack struct {
 	name string
-	data []byte
+	data []byte // nil for an embedded one: see source
 
-	lazy   bool // embedded: decoded when first needed
-	decode sync.Once
-	once   sync.Once
-	def    packDef
-	rules  []*rule
-	err    error
+	once  sync.Once
+	def   packDef
+	rules []*rule
+	err   error
+}
+
+// source is the text of the pack.
+func (p *pack) source() []byte {
+	if p.data != nil {
+		return p.data
+	}
+	data, _ := builtinPacks.ReadFile(p.name) // a test reads each of them
+	return data
 }
 
 // tool is how a program reads its command line, and the rules that speak of
@@ -89,21 +96,9 @@ type LoadOptions struct {
 // Load returns the embedded packs with a user's packs and patterns. A user's
 // pack is checked whole, its examples too; an error names file, line and rule.
 func Load(o LoadOptions) (*Set, error) {
-	s := &Set{programs: map[string][]*pack{}, tools: map[string]*tool{}}
-	names, err := fs.Glob(builtinPacks, "packs/*.toml")
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range names {
-		data, err := builtinPacks.ReadFile(n)
-		if err != nil {
-			return nil, err
-		}
-		p := &pack{name: n, data: data, lazy: true}
-		s.packs = append(s.packs, p)
-		for _, prog := range headerPrograms(data) {
-			s.programs[prog] = append(s.programs[prog], p)
-		}
+	s := &Set{own: map[string][]*pack{}, tools: map[string]*tool{}}
+	for i := range builtinDefs {
+		s.packs = append(s.packs, &pack{name: builtinNames[i], def: builtinDefs[i]})
 	}
 	for _, pat := range o.Patterns {
 		if err := s.addPattern(pat); err != nil {
@@ -127,52 +122,41 @@ func (s *Set) addPattern(p string) error {
 	return nil
 }
 
-// headerPrograms reads the programs list at the head of an embedded pack
-// without decoding the rest. A test holds it to what the pack really names.
-func headerPrograms(data []byte) []string {
-	text := string(data[:min(len(data), 8192)])
-	_, list, ok := strings.Cut(text, "programs = [")
-	if !ok {
-		return nil
-	}
-	list, _, _ = strings.Cut(list, "]")
-	var out []string
-	for i, s := range strings.Split(list, `"`) {
-		if i%2 == 1 {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// definition decodes an embedded pack, once, and returns what it says. Its
-// examples are run by the tests.
-func (p *pack) definition() *packDef {
-	if p.lazy {
-		p.decode.Do(func() {
-			var def *packDef
-			if def, p.err = decodePack(p.name, p.data); p.err == nil {
-				p.def = *def
-			}
-		})
-	}
-	return &p.def
-}
-
-// load decodes an embedded pack and makes its rules ready, once.
-func (p *pack) load() {
-	p.once.Do(func() {
-		if p.definition(); p.err == nil {
-			p.err = p.compile()
-		}
+// packsOf are the packs that speak of a program.
+func (s *Set) packsOf(program string) []*pack {
+	own := s.own[program]
+	i, ok := slices.BinarySearchFunc(builtinPrograms[:], program, func(p programPacks, name string) int {
+		return strings.Compare(p.name, name)
 	})
+	if !ok {
+		return own
+	}
+	var out []*pack
+	for n, p := range s.packs[:len(builtinDefs)] {
+		if builtinPrograms[i].packs&(1<<n) != 0 {
+			out = append(out, p)
+		}
+	}
+	return append(out, own...)
 }
+
+// knows reports whether a pack speaks of a program.
+func (s *Set) knows(program string) bool { return len(s.packsOf(program)) > 0 }
+
+// programPacks are the embedded packs that speak of a program, a bit each.
+type programPacks struct {
+	name  string
+	packs uint32
+}
+
+// load makes the rules of a pack ready, once.
+func (p *pack) load() { p.once.Do(func() { p.err = p.compile() }) }
 
 func (p *pack) compile() error {
 	for _, d := range p.def.Rules {
 		r, err := d.compile(p.def.Pack)
 		if err != nil {
-			return fmt.Errorf("%s:%d: rule %q: %w", p.name, lineOfRule(p.data, d.ID), d.ID, err)
+			return fmt.Errorf("%s:%d: rule %q: %w", p.name, lineOfRule(p.source(), d.ID), d.ID, err)
 		}
 		p.rules = append(p.rules, r)
 	}
@@ -181,7 +165,7 @@ func (p *pack) compile() error {
 
 // toolFor returns the tool of a program, or nil when no pack speaks of it.
 func (s *Set) toolFor(program string) *tool {
-	packs := s.programs[program]
+	packs := s.packsOf(program)
 	if len(packs) == 0 {
 		return nil
 	}
@@ -246,7 +230,19 @@ func (t *tool) extend(d toolDef) {
 	if t.Alias == nil {
 		t.Alias = map[string]string{}
 	}
-	maps.Copy(t.Alias, d.Alias)
+	maps.Copy(t.Alias, withPairs(d.Alias, d.alias))
+}
+
+// withPairs is m, or the map that the generated packs write as pairs.
+func withPairs(m map[string]string, pairs []string) map[string]string {
+	if len(pairs) == 0 {
+		return m
+	}
+	m = make(map[string]string, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return m
 }
 
 func setOf(list []string) map[string]bool {

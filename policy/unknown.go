@@ -84,7 +84,7 @@ func (r *reading) carried(c *shell.Command) []Hit {
 			rest = c.Argv[i+1:]
 		}
 	}
-	if len(rest) < 2 || r.set.programs[baseOf(rest[0].Text)] == nil || r.set.table().harmless[baseOf(rest[0].Text)] {
+	if len(rest) < 2 || !r.set.knows(baseOf(rest[0].Text)) || r.set.table().harmless[baseOf(rest[0].Text)] {
 		return nil
 	}
 	var hits []Hit

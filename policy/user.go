@@ -33,7 +33,7 @@ func (s *Set) addUser(f PackFile, trusted bool) error {
 	}
 	s.packs = append(s.packs, p)
 	for _, name := range p.programs() {
-		s.programs[name] = append(s.programs[name], p)
+		s.own[name] = append(s.own[name], p)
 		delete(s.tools, name)
 	}
 	if trusted {
