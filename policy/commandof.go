@@ -53,7 +53,7 @@ func codeRules(patterns []string) []RuleInfo {
 		{ID: "classifier-failed", Tier: External, Why: "The classifier failed on the call."},
 	}
 	for _, p := range classics() {
-		out = append(out, RuleInfo{ID: p.rule, Tier: External, Why: p.why})
+		out = append(out, RuleInfo{ID: p.of.id, Tier: External, Why: p.of.why})
 	}
 	for i := range out {
 		out[i].Pack = "engine"

@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -82,11 +83,70 @@ func generatePacks(t *testing.T) []byte {
 		b.WriteString(",\n")
 	}
 	b.WriteString("}\n")
+	writePhrases(&b, packs)
 	text, err := format.Source(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// writePhrases writes the phrases of the packs and their index.
+func writePhrases(b *bytes.Buffer, packs []*pack) {
+	x := &phraseIndex{all: classics()}
+	english := map[string]bool{}
+	for _, p := range packs {
+		if p.def.Tables != nil {
+			maps.Copy(english, setOf(p.def.Tables.English))
+		}
+	}
+	for _, p := range packs {
+		for i := range p.def.Rules {
+			x.add(&p.def.Rules[i], english)
+		}
+	}
+	words := map[string][]int32{}
+	var loose [256][]int32
+	for i := range x.all {
+		p := &x.all[i]
+		first, _, several := strings.Cut(p.text, " ")
+		if several && !p.exact && len(first) <= maxFirstWord {
+			words[first] = append(words[first], int32(i))
+			continue
+		}
+		p.loose = true
+		c := p.text[0]
+		loose[c] = append(loose[c], int32(i))
+		if c >= 'a' && c <= 'z' {
+			loose[c-32] = append(loose[c-32], int32(i))
+		}
+	}
+	number := map[*phraseRule]int{}
+	b.WriteString("\nvar builtinPhraseRules = [...]phraseRule{\n")
+	for _, p := range x.all {
+		if _, ok := number[p.of]; !ok {
+			number[p.of] = len(number)
+			fmt.Fprintf(b, "{%q, %q},\n", p.of.id, p.of.why)
+		}
+	}
+	b.WriteString("}\n\nvar builtinPhrases = [...]phrase{\n")
+	for _, p := range x.all {
+		fmt.Fprintf(b, "{%q, &builtinPhraseRules[%d], %v, %v},\n", p.text, number[p.of], p.exact, p.loose)
+	}
+	b.WriteString("}\n\nvar builtinWords = [...]wordPhrases{\n")
+	for _, w := range slices.Sorted(maps.Keys(words)) {
+		writeLiteral(b, reflect.ValueOf(wordPhrases{w, words[w]}))
+		b.WriteString(",\n")
+	}
+	b.WriteString("}\n\nvar builtinLoose = [256][]int32{\n")
+	for c, list := range loose {
+		if list != nil {
+			fmt.Fprintf(b, "%d: ", c)
+			writeLiteral(b, reflect.ValueOf(list))
+			b.WriteString(",\n")
+		}
+	}
+	b.WriteString("}\n")
 }
 
 // withoutMaps is a pack as it is laid out: a map would have to be made at the
@@ -146,8 +206,10 @@ func writeLiteral(b *bytes.Buffer, v reflect.Value) {
 		fmt.Fprintf(b, "%q", v.String())
 	case reflect.Bool:
 		fmt.Fprint(b, v.Bool())
-	case reflect.Int:
+	case reflect.Int, reflect.Int32:
 		fmt.Fprint(b, v.Int())
+	case reflect.Uint8:
+		fmt.Fprint(b, v.Uint())
 	default:
 		panic("no literal for " + v.Kind().String())
 	}

@@ -1,18 +1,22 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // phrase is one text that counts as a mention of a rule. It is kept in lower
 // case, its words divided by one space; in a text any run of white space will
 // do. An exact phrase counts anywhere, the others only at word boundaries.
 type phrase struct {
 	text  string
-	rule  string
-	tier  Tier
-	why   string
+	of    *phraseRule
 	exact bool
 	loose bool // found by its first byte
 }
+
+// phraseRule is the rule that a phrase speaks of; external, all of them.
+type phraseRule struct{ id, why string }
 
 // place is where a phrase stands.
 type place struct {
@@ -24,8 +28,14 @@ type place struct {
 // anywhere, or have one word only, by their first byte.
 type phraseIndex struct {
 	all   []phrase
-	words map[string][]int32
-	loose [256][]int32
+	words []wordPhrases // in the order of their words
+	loose *[256][]int32
+}
+
+// wordPhrases are the phrases that begin with a word.
+type wordPhrases struct {
+	word    string
+	phrases []int32
 }
 
 // classics are the patterns that scripts round such loops have always looked
@@ -37,30 +47,70 @@ func classics() []phrase {
 		"curl -x post", "curl -x put", "curl -x patch", "curl -x delete",
 	} {
 		out = append(out, phrase{
-			text: p, rule: "classic-" + strings.ReplaceAll(strings.ReplaceAll(p, " -", "-"), " ", "-"),
-			tier: External, why: "A text that loops have always looked for.", exact: true,
+			text: p, exact: true, of: &phraseRule{
+				"classic-" + strings.ReplaceAll(strings.ReplaceAll(p, " -", "-"), " ", "-"), "A text that loops have always looked for.",
+			},
 		})
 	}
 	return out
 }
 
-// phraseSet decodes every pack and gathers the phrases, once.
+// phraseSet is the phrases of the embedded packs, which are laid out with them,
+// and of a user's own.
 func (s *Set) phraseSet() *phraseIndex {
 	s.phrasesOnce.Do(func() {
-		x := &s.phrases
-		x.all = append(make([]phrase, 0, 4096), classics()...)
+		s.phrases = phraseIndex{all: builtinPhrases[:], words: builtinWords[:], loose: &builtinLoose}
+		own := s.packs[len(builtinDefs):]
+		if len(own)+len(s.patterns) == 0 {
+			return
+		}
+		x := &phraseIndex{}
 		english := s.table().english
-		for _, p := range s.packs {
+		for _, p := range own {
 			for i := range p.def.Rules {
 				x.add(&p.def.Rules[i], english)
 			}
 		}
 		for _, p := range s.patterns {
-			x.all = append(x.all, phrase{text: strings.Join(strings.Fields(p), " "), rule: "pattern:" + p, tier: External, exact: true, why: "A text that your configuration lists as external."})
+			of := &phraseRule{"pattern:" + p, "A text that your configuration lists as external."}
+			x.all = append(x.all, phrase{text: strings.Join(strings.Fields(p), " "), of: of, exact: true})
 		}
-		x.index()
+		s.phrases.addLoose(x.all)
 	})
 	return &s.phrases
+}
+
+// addLoose adds phrases that are found by their first byte.
+func (x *phraseIndex) addLoose(list []phrase) {
+	loose := *x.loose
+	x.all = slices.Clip(x.all)
+	for _, p := range list {
+		p.loose = true
+		c, n := p.text[0], int32(len(x.all))
+		loose[c] = append(slices.Clip(loose[c]), n)
+		if c >= 'a' && c <= 'z' {
+			loose[c-32] = append(slices.Clip(loose[c-32]), n)
+		}
+		x.all = append(x.all, p)
+	}
+	x.loose = &loose
+}
+
+// beginWith are the phrases that begin with a word.
+func (x *phraseIndex) beginWith(word []byte) []int32 {
+	lo, hi := 0, len(x.words)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if x.words[mid].word < string(word) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(x.words) && x.words[lo].word == string(word) {
+		return x.words[lo].phrases
+	}
+	return nil
 }
 
 // add adds the phrases of an external rule, those apart that begin with an
@@ -69,29 +119,13 @@ func (x *phraseIndex) add(d *ruleDef, english map[string]bool) {
 	if d.Tier != "external" {
 		return
 	}
+	of := &phraseRule{d.ID, d.Why}
 	for _, text := range d.makePhrases() {
 		if strings.Contains(text, "  ") {
 			text = strings.Join(strings.Fields(text), " ")
 		}
 		if first, _, _ := strings.Cut(text, " "); text != "" && !english[first] {
-			x.all = append(x.all, phrase{text: strings.ToLower(text), rule: d.ID, tier: External, why: d.Why})
-		}
-	}
-}
-
-func (x *phraseIndex) index() {
-	x.words = make(map[string][]int32, 1024)
-	for i, p := range x.all {
-		first, _, several := strings.Cut(p.text, " ")
-		if several && !p.exact && len(first) <= maxFirstWord {
-			x.words[first] = append(x.words[first], int32(i))
-			continue
-		}
-		x.all[i].loose = true
-		c := p.text[0]
-		x.loose[c] = append(x.loose[c], int32(i))
-		if c >= 'a' && c <= 'z' {
-			x.loose[c-32] = append(x.loose[c-32], int32(i))
+			x.all = append(x.all, phrase{text: strings.ToLower(text), of: of})
 		}
 	}
 }
@@ -168,7 +202,7 @@ type Mention struct {
 
 func (x *phraseIndex) mention(at place) Mention {
 	p := &x.all[at.phrase]
-	return Mention{p.rule, p.tier, p.why, at.start, at.end}
+	return Mention{p.of.id, External, p.of.why, at.start, at.end}
 }
 
 // scan calls yield for each phrase of the text, in order of their start. It
@@ -187,7 +221,7 @@ func (x *phraseIndex) scan(text []byte, yield func(Mention) bool) {
 			buf[n] = lower(text[i+n])
 			n++
 		}
-		if !x.yieldAll(text, i, x.words[string(buf[:n])], yield) {
+		if !x.yieldAll(text, i, x.beginWith(buf[:n]), yield) {
 			return
 		}
 	}
