@@ -138,7 +138,7 @@ func (r *reading) program(lang, text string) []Hit {
 	src := lex(lang, text)
 	var hits []Hit
 	calls := src.calls()
-	for _, rule := range r.set.table().code {
+	for _, rule := range r.set.codeRules() {
 		if !containsString(rule.Code, lang) || !rule.imported(text) {
 			continue
 		}

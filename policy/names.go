@@ -17,7 +17,6 @@ type tables struct {
 	viewers                                map[string]bool
 	bins                                   map[string]string
 	mcp                                    mcpTable
-	code                                   []*rule
 	runners                                []taskRunner
 	guards                                 []*rule // that look at what any command does, and those that guard a process
 	changers                               changersDef
@@ -29,7 +28,6 @@ func (s *Set) table() *tables {
 		t := &s.tables
 		t.runners = taskRunners()
 		for _, p := range s.packsOf("@tables") {
-			p.load()
 			if n := p.def.Names; n != nil {
 				t.risky, t.counter, t.stage = setOf(n.Risky), setOf(n.Counter), setOf(n.Stage)
 				t.verbs, t.harmless = setOf(n.Verbs), setOf(n.Harmless)
@@ -51,23 +49,22 @@ func (s *Set) table() *tables {
 			}
 		}
 		for _, p := range s.packsOf("@guards") {
-			p.load()
-			for _, r := range p.rules {
-				if r.looksAround() || containsString(r.When, "ends-run") {
-					t.guards = append(t.guards, r)
-				}
-			}
-		}
-		for _, p := range s.packsOf("@code") {
-			p.load()
-			for _, r := range p.rules {
-				if len(r.Code) > 0 {
-					t.code = append(t.code, r)
-				}
-			}
+			t.guards = append(t.guards, p.choose(func(d *ruleDef) bool {
+				return d.looksAround() || containsString(d.When, "ends-run")
+			})...)
 		}
 	})
 	return &s.tables
+}
+
+// codeRules are the rules that look at calls in inline code.
+func (s *Set) codeRules() []*rule {
+	s.codeOnce.Do(func() {
+		for _, p := range s.packsOf("@code") {
+			s.code = append(s.code, p.choose(func(d *ruleDef) bool { return len(d.Code) > 0 })...)
+		}
+	})
+	return s.code
 }
 
 // nameWords cuts a name into its lower-case words at punctuation, digits and

@@ -29,6 +29,8 @@ type Set struct {
 
 	tablesOnce  sync.Once
 	tables      tables
+	codeOnce    sync.Once
+	code        []*rule // that look at calls in inline code
 	phrasesOnce sync.Once
 	phrases     phraseIndex
 	parsers     shell.Parsers
@@ -163,6 +165,33 @@ func (p *pack) compile() error {
 	return nil
 }
 
+// rulesFor are the rules that speak of a tool, and no other is made ready: a
+// process that looks at one call needs few of them.
+func (p *pack) rulesFor(t *tool) []*rule {
+	return p.choose(func(d *ruleDef) bool {
+		return slices.ContainsFunc(d.Cmd, func(c string) bool {
+			for program := range strings.FieldsSeq(c) {
+				return t.is(program)
+			}
+			return false
+		})
+	})
+}
+
+// choose makes the rules ready that are wanted. A pack that does not compile is
+// reported by load.
+func (p *pack) choose(wanted func(*ruleDef) bool) []*rule {
+	var out []*rule
+	for i := range p.def.Rules {
+		if d := &p.def.Rules[i]; wanted(d) {
+			if r, err := d.compile(p.def.Pack); err == nil {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
 // toolFor returns the tool of a program, or nil when no pack speaks of it.
 func (s *Set) toolFor(program string) *tool {
 	packs := s.packsOf(program)
@@ -183,7 +212,6 @@ func (s *Set) toolFor(program string) *tool {
 func buildTool(program string, packs []*pack) *tool {
 	t := &tool{toolDef: toolDef{Name: program}, names: map[string]bool{program: true}}
 	for _, p := range packs {
-		p.load()
 		for _, d := range p.def.Tools {
 			if d.Name == program || slices.Contains(d.Names, program) {
 				t.names[d.Name] = true
@@ -205,11 +233,7 @@ func buildTool(program string, packs []*pack) *tool {
 		t.subPaths = append(t.subPaths, path)
 	}
 	for _, p := range packs {
-		for _, r := range p.rules {
-			if slices.ContainsFunc(r.cmds, func(c pattern) bool { return t.is(c.program) }) {
-				t.rules = append(t.rules, r)
-			}
-		}
+		t.rules = append(t.rules, p.rulesFor(t)...)
 	}
 	t.known = t.knownWords()
 	return t
