@@ -26,8 +26,8 @@ func BenchmarkHookAlone(b *testing.B) {
 	}
 	b.Setenv("LOOP_HOME", filepath.Join(dir, "state"))
 	b.Setenv("HOME", dir)
-	nothing := hookProcess{program: build(b, hello)}
-	program := build(b, ".")
+	nothing := hookProcess{program: buildProgram(b, hello)}
+	program := buildProgram(b, ".")
 	for name, call := range map[string]string{
 		"read":  `"Read","tool_input":{"file_path":"README.md"}`,
 		"local": `"Bash","tool_input":{"command":"go test ./..."}`,
@@ -52,7 +52,7 @@ func BenchmarkHookAlone(b *testing.B) {
 	}
 }
 
-func build(b *testing.B, what string) string {
+func buildProgram(b *testing.B, what string) string {
 	b.Helper()
 	out := filepath.Join(b.TempDir(), "program")
 	cmd := exec.CommandContext(b.Context(), "go", "build", "-o", out, what)

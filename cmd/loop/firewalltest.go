@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
 )
@@ -139,25 +139,23 @@ func (a *app) callHook(ctx context.Context, h firewall.PromptHook, state, root s
 	if err != nil {
 		return err.Error()
 	}
-	ctx, cancel := context.WithTimeout(ctx, firewall.AloneTimeout*time.Second)
-	defer cancel()
-	argv := h.Argv()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Stdin = root, bytes.NewReader(input)
-	cmd.Env = append(slices.Clone(a.env), "LOOP_HOME="+state)
-	out, err := cmd.Output()
-	return answerOf(out, err)
+	env := slices.DeleteFunc(slices.Clone(a.env), func(kv string) bool { return strings.HasPrefix(kv, "LOOP_HOME=") })
+	return answerOf(proc.Run(ctx, proc.RunOptions{
+		Argv: h.Argv(), Dir: root, Env: append(env, "LOOP_HOME="+state), Stdin: input,
+		Timeout: firewall.AloneTimeout * time.Second, Separate: true,
+	}))
 }
 
 // answerOf reads a hook's answer in the words of the table of levels.
-func answerOf(out []byte, err error) string {
-	var exit *exec.ExitError
+func answerOf(out proc.Output) string {
 	switch {
-	case errors.As(err, &exit) && exit.ExitCode() == 2:
-		return "refused: " + strings.TrimSpace(string(exit.Stderr))
-	case err != nil:
-		return "failed: " + err.Error()
-	case len(bytes.TrimSpace(out)) == 0:
+	case out.ExitCode == 2:
+		return "refused: " + strings.TrimSpace(string(out.Stderr))
+	case out.TimedOut:
+		return "no answer in time"
+	case !out.OK():
+		return fmt.Sprintf("failed: exit code %d %v", out.ExitCode, out.Err)
+	case len(bytes.TrimSpace(out.Tail)) == 0:
 		return firewall.Run.String()
 	}
 	var o struct {
@@ -165,7 +163,7 @@ func answerOf(out []byte, err error) string {
 			Decision string `json:"permissionDecision"`
 		} `json:"hookSpecificOutput"`
 	}
-	if err := json.Unmarshal(out, &o); err != nil {
+	if err := json.Unmarshal(out.Tail, &o); err != nil {
 		return "no answer: " + err.Error()
 	}
 	switch o.Answer.Decision {
