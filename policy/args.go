@@ -30,6 +30,7 @@ type args struct {
 // parseArgs reads argv (without the program) by the tool's table.
 func parseArgs(t *tool, c *shell.Command, argv []shell.Word) *args {
 	a := &args{cmd: c, tool: t, argv: argv}
+	a.addSubs()
 	rest := false
 	for i := 0; i < len(argv); i++ {
 		s := argv[i].Text
@@ -58,6 +59,11 @@ func (a *args) operand(w shell.Word) {
 		}
 	}
 	a.words = append(a.words, w)
+	a.addSubs()
+}
+
+// addSubs adds the parts of the tool's table that hold from here on.
+func (a *args) addSubs() {
 	for i := range a.tool.Sub {
 		sub := &a.tool.Sub[i]
 		if n := len(a.tool.subPaths[i]); n == len(a.words) && pathIs(a.tool.subPaths[i], a.words) {
@@ -88,7 +94,7 @@ func (a *args) takes(name string) bool {
 		if slices.Contains(sub.Value, name) {
 			return true
 		}
-		if slices.Contains(sub.RunFlags, name) {
+		if slices.Contains(sub.RunFlags, name) || slices.Contains(sub.Code, name) || a.tool.SingleDash && slices.Contains(sub.Code, "-"+name) {
 			return true
 		}
 	}

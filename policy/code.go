@@ -167,6 +167,12 @@ func (r *reading) program(lang, text string) []Hit {
 	switch lang {
 	case "awk":
 		hits = append(hits, r.awkPipes(src)...)
+	case "raku":
+		hits = append(hits, r.rakuWords(text)...)
+	case "scala":
+		hits = append(hits, r.pipedLits(src)...)
+	case "generic", "dc":
+		hits = append(hits, r.bangs(strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == ';' }), "!")...)
 	case "osascript":
 		hits = append(hits, r.appleScript(src)...)
 	case "tclsh":

@@ -18,7 +18,7 @@ func (r *reading) editor(prog string, c *shell.Command) []Hit {
 		return r.bangs(strings.Split(c.Stdin.Text, "\n"), "!")
 	case "psql", "pgcli", "mysql", "mariadb", "sqlite3", "litecli", "duckdb", "mycli":
 		lines := append(wordTexts(c.Argv[1:]), strings.Split(c.Stdin.Text, "\n")...)
-		return r.bangs(lines, `\! `, `\!`, ".shell ", ".system ", "system ")
+		return append(r.serverPrograms(lines), r.bangs(lines, `\! `, `\!`, ".shell ", ".system ", "system ")...)
 	case "screen":
 		return r.stuffed(c)
 	case "ipython", "jupyter":
@@ -31,6 +31,31 @@ func (r *reading) editor(prog string, c *shell.Command) []Hit {
 		return r.bangs(wordTexts(c.Argv), "shell ", "!", "platform shell ")
 	}
 	return nil
+}
+
+func orLanguage(lang, other string) string {
+	if lang == "" {
+		return other
+	}
+	return lang
+}
+
+// serverPrograms classifies the commands that a database server is told to
+// copy from and to: COPY t TO PROGRAM 'cmd'.
+func (r *reading) serverPrograms(lines []string) []Hit {
+	var hits []Hit
+	for _, line := range lines {
+		for rest := line; ; {
+			i := strings.Index(strings.ToUpper(rest), " PROGRAM '")
+			if i < 0 || len(strings.ToUpper(rest)) != len(rest) {
+				break
+			}
+			code, after, _ := strings.Cut(rest[i+len(" PROGRAM '"):], "'")
+			hits = append(hits, r.line(code)...)
+			rest = after
+		}
+	}
+	return hits
 }
 
 // stuffed classifies what screen types into a window's shell.
@@ -64,6 +89,12 @@ func (r *reading) exCommands(c *shell.Command) []Hit {
 				if cmd, ok := strings.CutPrefix(s, p); ok {
 					hits = append(hits, r.line(cmd)...)
 				}
+			}
+			if code, ok := strings.CutPrefix(s, "lua "); ok {
+				hits = append(hits, r.program("lua", code)...)
+			}
+			if lang, code, ok := strings.Cut(s, " "); ok && (languageOf(lang) == "python" || languageOf(lang) == "ruby" || lang == "py" || lang == "py3") {
+				hits = append(hits, r.program(orLanguage(languageOf(lang), "python"), code)...)
 			}
 			if i := strings.Index(s, "system("); i >= 0 {
 				hits = append(hits, r.program("awk", s[i:])...)

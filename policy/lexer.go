@@ -80,7 +80,7 @@ func (s *source) joins(between string) bool {
 	switch s.lang {
 	case "python":
 		return between == "" || between == "+" || between == "f" || between == "r" || between == "+ f"
-	case "javascript", "ruby", "java", "go", "groovy":
+	case "javascript", "ruby", "java", "go", "groovy", "scala", "swift":
 		return between == "+"
 	case "perl", "php":
 		return between == "."
@@ -126,7 +126,7 @@ func (s *source) token(i int) (n int, isString bool) {
 			return 3, false
 		}
 		return 0, false
-	case t[0] == '"' || t[0] == '\'' && s.lang != "tclsh" || t[0] == '`' && s.lang != "python":
+	case t[0] == '"' || t[0] == '\'' && s.lang != "tclsh" && s.lang != "lisp" || t[0] == '`' && s.lang != "python":
 		return s.quoted(i), true
 	case s.lang == "perl" && strings.HasPrefix(t, "qx") || s.lang == "ruby" && strings.HasPrefix(t, "%x"):
 		if n := s.delimited(i, 2); n > 0 {
@@ -137,10 +137,16 @@ func (s *source) token(i int) (n int, isString bool) {
 }
 
 func (s *source) hashComments() bool {
-	return s.lang != "javascript" && s.lang != "go" && s.lang != "java" && s.lang != "groovy" && s.lang != "rust"
+	switch s.lang {
+	case "javascript", "go", "java", "groovy", "rust", "scala", "swift", "lisp", "generic":
+		return false
+	}
+	return true
 }
 
-func (s *source) slashComments() bool { return !s.hashComments() || s.lang == "php" }
+func (s *source) slashComments() bool {
+	return !s.hashComments() && s.lang != "lisp" && s.lang != "generic" || s.lang == "php"
+}
 
 func lineLength(t string) int {
 	if j := strings.IndexByte(t, '\n'); j >= 0 {
@@ -251,7 +257,7 @@ func (s *source) calls() []call {
 	for i := 0; i < len(s.code) && len(out) < maxCalls; i++ {
 		switch c := s.code[i]; {
 		case c == '(':
-			switch name := s.nameBefore(i); {
+			switch name := s.nameAt(i); {
 			case name == "getattr", name == "require":
 				out = append(out, call{name, i + 1, s.closing(i)})
 				if k, ok := s.calledResult(name, i); ok {
@@ -260,7 +266,7 @@ func (s *source) calls() []call {
 			case name != "":
 				out = append(out, call{name, i + 1, s.closing(i)})
 			}
-		case c == '"' && (s.lang == "ruby" || s.lang == "perl" || s.lang == "php" || s.lang == "awk"):
+		case c == '"' && s.bareCalls():
 			if i > 0 && s.code[i-1] == ' ' || i > 0 && s.lang != "awk" && isIdent(s.code[i-1]) {
 				if name := s.nameBefore(len(strings.TrimRight(s.code[:i], " "))); name != "" {
 					out = append(out, call{name, i, s.statementEnd(i)})
@@ -269,6 +275,28 @@ func (s *source) calls() []call {
 		}
 	}
 	return out
+}
+
+// bareCalls: the language calls a function without parentheses.
+func (s *source) bareCalls() bool {
+	switch s.lang {
+	case "ruby", "perl", "php", "awk", "raku", "generic", "elixir":
+		return true
+	}
+	return false
+}
+
+// nameAt is the name of the call whose arguments the parenthesis at i opens. In
+// Lisp it stands behind it.
+func (s *source) nameAt(i int) string {
+	if s.lang != "lisp" {
+		return s.nameBefore(i)
+	}
+	end := i + 1
+	for end < len(s.code) && !strings.ContainsRune(" \t\n()[]\"", rune(s.code[end])) {
+		end++
+	}
+	return s.code[i+1 : end]
 }
 
 // calledResult is the call of what getattr(x, 'post') or require('axios')

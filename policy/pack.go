@@ -44,10 +44,12 @@ type toolDef struct {
 // subDef adds to a tool what holds after one subcommand path only.
 type subDef struct {
 	Path     string   `toml:"path"`
-	Value    []string `toml:"value"`     // options with a value
-	RunFlags []string `toml:"run_flags"` // options whose value is run by a shell
-	Run      string   `toml:"run"`       // what the operands after the path are: see payloads
-	Except   []string `toml:"except"`    // operands that run leaves out of account
+	Value    []string `toml:"value"`      // options with a value
+	RunFlags []string `toml:"run_flags"`  // options whose value is run by a shell
+	Run      string   `toml:"run"`        // what the operands after the path are: see payloads
+	Lang     string   `toml:"lang"`       // the language of the code that it is given by an option, an operand or on standard input
+	Code     []string `toml:"code_flags"` // options whose value is code
+	Except   []string `toml:"except"`     // operands that run leaves out of account
 	Net      bool     `toml:"net"`
 }
 

@@ -15,6 +15,7 @@ func (r *reading) payloads(a *args, c *shell.Command) []Hit {
 				hits = append(hits, r.line(v.Text)...)
 			}
 		}
+		hits = append(hits, r.evaluates(sub, a, c)...)
 		n := len(strings.Fields(sub.Path))
 		if sub.Path == "*" {
 			n = 0
@@ -26,6 +27,7 @@ func (r *reading) payloads(a *args, c *shell.Command) []Hit {
 		case sub.Run == "git-command":
 			hits = append(hits, r.gitCommand(a, c, sub.Except)...)
 		case containsString(sub.Except, a.words[n].Text):
+		case sub.Lang != "":
 		case sub.Run == "package":
 			hits = append(hits, r.packageOperand(a, c, n)...)
 		case sub.Run == "bin":

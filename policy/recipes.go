@@ -24,8 +24,8 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 		return r.programs("java", c)
 	case "make", "gmake":
 		return r.makefiles(c)
-	case "manage.py", "django-admin", "flask":
-		if strings.HasPrefix(sub, "shell") && c.Stdin.Known {
+	case "flask":
+		if sub == "shell" && c.Stdin.Known {
 			return r.program("python", c.Stdin.Text)
 		}
 	case "rails", "hanami":

@@ -132,12 +132,25 @@ func deferred(w *walker, c Command, in input) (output, bool) {
 	}
 	if c.Program() == "crontab" && in.Known {
 		in.Text = crontabCode(in.Text)
+		in.word.Dynamic, in.word.Subst = strings.ContainsRune(in.Text, '$'), false
 	}
 	return w.runInput(c, w.st.child(), in)
 }
 
 func hasFlagWord(argv []Word, flags string) bool {
 	return slices.ContainsFunc(argv[1:], func(a Word) bool { return hasFlag(flags, a.Text) })
+}
+
+// tableNow stands for the crontab that is in force, where a line prints it to
+// make another of it: it runs already, and adds nothing.
+const tableNow = "$(crontab -l)"
+
+// ofTable is what a filter prints of the crontab that is in force.
+func ofTable(in input) output {
+	if !in.Known || strings.TrimSpace(in.Text) != tableNow {
+		return output{}
+	}
+	return fromInput(in)
 }
 
 // crontabCode drops the schedule in front of each line of a crontab.
