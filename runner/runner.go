@@ -82,11 +82,13 @@ type Options struct {
 
 	Receipts Receipts
 
-	// Vet says whether this version of the client may work. It is asked once,
-	// after what a dead loop left is ended and before the first story. May be
-	// nil.
-	Vet       func(ctx context.Context, version string) (Vetted, error)
-	OldClient bool // leave out of its command line what old clients do not know
+	// Vet says whether this version of the client may work. It is asked after
+	// what a dead loop left is ended and before the first story, and again
+	// before a story for which ClientMark has another value than for the one
+	// before. Both may be nil.
+	Vet        func(ctx context.Context, version string) (Vetted, error)
+	ClientMark func() string // tells whether the client is still the same program
+	OldClient  bool          // leave out of its command line what old clients do not know
 
 	Set      *policy.Set
 	Store    *queue.Store
@@ -113,6 +115,7 @@ type run struct {
 	failed  map[string]bool // stories that did not pass in this session
 	mcp     string          // copy of the MCP configuration taken at the start
 	notes   []Note
+	vetted  string        // mark of the client that was vetted
 	ledger  *ledger       // nil = no receipts
 	book    *receipt.Book // receipts of the attempt under way
 }
@@ -184,18 +187,16 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var vetted Vetted
-	if o.Vet != nil {
-		if vetted, err = o.Vet(ctx, version); err != nil {
-			return nil, nil, err
-		}
-		o.OldClient = o.OldClient || vetted.Old
+	mark := clientMark(o)
+	notes, err := vet(ctx, o, version)
+	if err != nil {
+		return nil, nil, err
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &run{o: o, failed: map[string]bool{}, notes: vetted.Notes, session: queue.Session{
+	r := &run{o: o, failed: map[string]bool{}, notes: notes, vetted: mark, session: queue.Session{
 		ID: id.String(), Started: o.Now().UTC(), Level: o.Level.String(), StoryFile: o.Stories, Dir: o.Root,
 		Client: version, ConfigHash: o.ConfigHash,
 	}}
@@ -280,6 +281,9 @@ func (r *run) work(ctx context.Context, plan []stories.Story) error {
 			r.failed[s.ID] = true
 			r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: it depends on %q, which did not pass", s.ID, dep))
 			continue
+		}
+		if err := r.vetAgain(ctx); err != nil {
+			return err
 		}
 		r.o.Progress.StoryStart(i+1, len(plan), s)
 		a, resets, err := r.at(s).attempt(ctx, s)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/internal/selftest"
+	"github.com/seed-b23e517c/loop/runner"
 )
 
 type doctorOptions struct {
@@ -49,18 +50,31 @@ func newDoctor(a *app) *cobra.Command {
 
 // doctor makes the quick checks.
 func (a *app) doctor(ctx context.Context, o doctorOptions) error {
-	checks := a.checkAll(ctx, o)
+	checks, client := a.checkAll(ctx, o)
+	bad := firstBad(checks)
+	var err error
 	if o.json {
-		if err := a.json(map[string]any{"schema": 1, "ok": firstBad(checks) == nil, "checks": checks}); err != nil {
-			return err
+		doc := doctorDocument{Schema: 1, OK: bad == nil, Client: client, Checks: checks}
+		if bad != nil {
+			doc.First = bad.Fix
 		}
-	} else if err := a.printChecks(checks); err != nil {
-		return err
+		err = a.json(doc)
+	} else {
+		err = a.printChecks(checks)
 	}
-	if firstBad(checks) != nil {
-		return codeOnly(exitFailed)
+	if err == nil && bad != nil {
+		err = codeOnly(exitFailed)
 	}
-	return nil
+	return err
+}
+
+// doctorDocument is the JSON of the quick checks.
+type doctorDocument struct {
+	Schema int             `json:"schema"`
+	OK     bool            `json:"ok"`
+	First  string          `json:"first,omitempty"` // what to do first
+	Client selftest.Client `json:"client,omitzero"`
+	Checks []check         `json:"checks"`
 }
 
 // doctorLive tests the client and remembers what came of it.
@@ -87,11 +101,7 @@ func (a *app) doctorLive(ctx context.Context, o doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	path, err := a.clientTests()
-	if err == nil {
-		err = selftest.Remember(path, res)
-	}
-	if err != nil {
+	if err := a.remember(res); err != nil {
 		return err
 	}
 	first := liveFirst(&res)
@@ -104,6 +114,19 @@ func (a *app) doctorLive(ctx context.Context, o doctorOptions) error {
 		err = codeOnly(exitFailed)
 	}
 	return err
+}
+
+// remember keeps a test for the next run. One that was made in an agent's
+// session, in an environment of the agent's making, is no ground for that.
+func (a *app) remember(res selftest.Result) error {
+	if a.getenv(runner.AttemptVar) != "" || a.getenv("CLAUDECODE") != "" {
+		return nil
+	}
+	path, err := a.clientTests()
+	if err != nil {
+		return err
+	}
+	return selftest.Remember(path, res)
 }
 
 // liveDocument is the JSON of --live.

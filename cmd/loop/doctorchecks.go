@@ -69,12 +69,12 @@ type doctor struct {
 }
 
 // checkAll makes the checks, the first thing to mend first.
-func (a *app) checkAll(ctx context.Context, o doctorOptions) []check {
+func (a *app) checkAll(ctx context.Context, o doctorOptions) ([]check, selftest.Client) {
 	w, err := a.workspace(ctx)
 	if err != nil {
 		c := bad(err, "see the error")
 		c.Name = "place"
-		return []check{c}
+		return []check{c}, selftest.Client{}
 	}
 	d := &doctor{a: a, w: w}
 	d.c, _, d.err = a.loadConfig(w)
@@ -102,7 +102,7 @@ func (a *app) checkAll(ctx context.Context, o doctorOptions) []check {
 		c.Name = x.name
 		out = append(out, c)
 	}
-	return out
+	return out, d.client
 }
 
 func (d *doctor) checkClient(ctx context.Context) check {

@@ -86,7 +86,8 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 	ro.Store = store
 	p := newProgress(a)
 	ro.Progress = p
-	ro.Vet = (&vet{a: a, c: c, root: w.Root, notice: p.Notice}).check
+	v := &vet{a: a, c: c, root: w.Root, notice: p.Notice}
+	ro.Vet, ro.ClientMark = v.check, v.mark
 	s, err := runner.Run(ctx, ro)
 	p.close()
 	if errors.Is(err, runner.ErrNoOpen) {

@@ -81,6 +81,15 @@ func (v *vet) check(ctx context.Context, version string) (ok runner.Vetted, err 
 	return ok, &selftest.BrokenError{Client: client.Name(), Broken: res.Broken()}
 }
 
+// mark tells one program from another, for runner.Options.ClientMark.
+func (v *vet) mark() string {
+	c, err := selftest.Locate([]string{v.c.Claude}, v.root, v.a.env)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s %d %d", c.Path, c.Size, c.Changed.UnixNano())
+}
+
 // result is what is remembered of the client, when it was good, else a new test.
 func (v *vet) result(ctx context.Context, client selftest.Client, good func(*selftest.Result) bool) (selftest.Result, error) {
 	path, err := v.a.clientTests()

@@ -16,6 +16,8 @@ func silent() map[string]answer {
 		"an error":             {status: http.StatusInternalServerError, body: "broken"},
 		"garbage":              says("garbage"),
 		"garbage round an yes": says("yes: " + firewall.Allow().Stdout + "\n" + firewall.Allow().Stdout),
+		"an unknown word":      says(strings.Replace(firewall.Allow().Stdout, `"allow"`, `"maybe"`, 1)),
+		"a yes to another":     says(strings.Replace(firewall.Allow().Stdout, firewall.EventPreToolUse, firewall.EventPostToolUse, 1)),
 		"an empty answer":      says(""),
 		"an empty object":      says("{}"),
 		"a cut connection":     {cut: true},
