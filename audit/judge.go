@@ -142,7 +142,11 @@ func (t *judged) vouch(record int) string {
 		return ""
 	}
 	for i, s := range r.States {
-		if s.Problem != "" && (s.Size == 0 || s.Size > int64(record)) {
+		switch covers := s.Size == 0 || s.Size > int64(record); {
+		case s.Problem == "" || !covers:
+		case s.Size > int64(r.whole) && r.whole < r.Records:
+			return "no signed state that covers it can be checked: " + r.Problems[0].Text
+		default:
 			return fmt.Sprintf("signed state %d: %s", i+1, s.Problem)
 		}
 	}
