@@ -174,4 +174,3 @@ func TestCalls(t *testing.T) {
 		t.Error(diff)
 	}
 }
-

@@ -151,6 +151,8 @@ func nightOf(h string) queue.Snapshot {
 	a.Gates = []queue.Gate{{Command: h, Output: strings.Repeat(h+"\n", 12), Error: h}}
 	a.Memory = []queue.MemoryChange{{File: h, Diff: "+" + h + "\n-" + h}}
 	a.SharedRuns, a.Shared = 1, []string{h}
+	a.Receipts = &queue.Receipts{Results: 3, Receipted: 1, Missing: []string{h, h}, Judged: []queue.Citation{{Token: h, Verdict: h, Severity: h, Reason: h, Sentence: h, Line: 1}}}
+	a.AuditRoot = h
 	b := attempt("2"+h, h, 1, 1, time.Minute, queue.Outcome(h))
 	d.Attempts = []queue.Attempt{a, b}
 	for i, e := range []policy.Evidence{policy.Executed, policy.Blocked, policy.Mentioned, policy.Evidence(h), policy.Blocked} {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-b23e517c/loop/audit"
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
 )
 
 // Receipts is the list of a session's receipts.
@@ -236,10 +237,7 @@ const rootDigits = 12
 // keep elsewhere.
 func (p *printer) trail(v *view) {
 	r := sumReceipts(v.Attempts)
-	root := ""
-	for i := range v.Attempts {
-		root = cmp.Or(v.Attempts[i].AuditRoot, root)
-	}
+	root := lastRoot(v.Attempts)
 	if r == nil && root == "" {
 		return
 	}
@@ -251,14 +249,31 @@ func (p *printer) trail(v *view) {
 		}
 		groups = append(groups, []span{{"Receipts " + strconv.Itoa(r.Receipted) + " of " + plural(r.Results, "result", "results"), style}})
 	}
-	switch full := p.Line(root); {
-	case root == "":
-	case p.o.All || p.o.Roots:
-		p.flow(0, groups...)
-		p.line(p.Faint.Render("loop audit verify " + p.Line(v.Session.ID) + " --root " + full))
-		return
-	default:
-		groups = append(groups, []span{{"audit root " + full[:min(rootDigits, len(full))] + term.Ellipsis, p.Faint}}, []span{{"whole with --all", p.Faint}})
+	whole := root != "" && (p.o.All || p.o.Roots)
+	if root != "" && !whole {
+		groups = append(groups, []span{{"audit root " + root[:rootDigits] + term.Ellipsis, p.Faint}}, []span{{"whole with --all", p.Faint}})
 	}
 	p.flow(0, groups...)
+	if !whole {
+		return
+	}
+	// A root is never broken either; the command can be copied as it stands.
+	verify, with := "loop audit verify "+p.Line(v.Session.ID), "--root "+root
+	if n := len(verify) + 1 + len(with); p.o.Width > 0 && n > p.width {
+		p.line(p.Faint.Render(verify + " \\"))
+		p.line("  ", p.Faint.Render(with))
+		return
+	}
+	p.line(p.Faint.Render(verify + " " + with))
+}
+
+// lastRoot is the newest root of the trail; what is none is passed over.
+func lastRoot(attempts []queue.Attempt) string {
+	for i := range slices.Backward(attempts) {
+		var h receipt.Hash
+		if h.UnmarshalText([]byte(attempts[i].AuditRoot)) == nil {
+			return attempts[i].AuditRoot
+		}
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -61,12 +62,14 @@ func prints(d queue.Snapshot) map[string]func(io.Writer) error {
 	for _, width := range []int{0, 40, 80, 200} {
 		for _, color := range []bool{false, true} {
 			o := options(width, color)
+			o.Said = saidIn(d)
 			all := o
 			all.All = true
 			name := fmt.Sprintf("-%d-color=%v", width, color)
 			out["terminal"+name] = func(w io.Writer) error { return Terminal(w, d, o) }
 			out["terminal-all"+name] = func(w io.Writer) error { return Terminal(w, d, all) }
 			out["list"+name] = func(w io.Writer) error { return List(w, d.Actions, o) }
+			maps.Copy(out, receiptPrints(d, name, o))
 			for i, a := range d.Actions {
 				out[fmt.Sprintf("show%d%s", i, name)] = func(w io.Writer) error { return Show(w, a, o) }
 			}
