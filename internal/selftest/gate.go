@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -58,6 +59,10 @@ func (e *BrokenError) Error() string {
 
 // Hint is what to type next.
 func (e *BrokenError) Hint() string {
+	if !slices.ContainsFunc(e.Broken, func(g Guarantee) bool { return g.State == Fails }) {
+		return "`loop doctor --live` shows why; a set-up in which the client cannot start with a home of its own can leave the test out:" +
+			" self_test = false in the section [firewall] of your own config.toml, and every report says so"
+	}
 	return "`loop doctor --live` shows all; update the client: " + Update
 }
 
