@@ -15,7 +15,6 @@ import (
 
 	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/firewall"
-	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/runner"
@@ -82,6 +81,7 @@ type hookAlone struct {
 
 	once sync.Once
 	work workspace
+	at   firewall.Place
 	err  error
 }
 
@@ -163,40 +163,35 @@ func (h *hookAlone) readable(cwd string) []string {
 	return dirs
 }
 
-// workspace asks git for the repository, once.
-func (h *hookAlone) workspace() (workspace, error) {
-	h.once.Do(func() { h.work, h.err = h.a.workspaceAt(h.ctx, h.cwd) })
-	return h.work, h.err
-}
-
-// place asks git where the repository stands, three questions at a time.
-func (h *hookAlone) place(string) (p firewall.Place) {
-	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = h.workspace() })
-	wg.Go(func() { p.Head = h.git("rev-parse", "--verify", "--quiet", "HEAD") })
-	wg.Go(func() { p.Branch = h.git("symbolic-ref", "--short", "--quiet", "HEAD") })
-	wg.Wait()
-	return p
-}
-
-func (h *hookAlone) git(args ...string) string {
-	out := proc.Run(h.ctx, proc.RunOptions{
-		Argv: append([]string{"git"}, args...), Dir: h.cwd, Env: h.a.env, Timeout: aloneDeadline, Tail: 4 << 10, Now: h.a.now,
+// locate asks git for the repository and where it stands, once and in one
+// question; without a commit yet, in two.
+func (h *hookAlone) locate() {
+	h.once.Do(func() {
+		lines := h.a.askGit(h.ctx, h.cwd, "--show-toplevel", "--git-common-dir", "HEAD", "--symbolic-full-name", "HEAD")
+		if len(lines) != 4 {
+			h.work, h.err = h.a.workspaceAt(h.ctx, h.cwd)
+			return
+		}
+		h.work, h.err = h.a.workspaceOf(h.cwd, lines[:2])
+		h.at.Head = lines[2]
+		if branch, ok := strings.CutPrefix(lines[3], "refs/heads/"); ok {
+			h.at.Branch = branch
+		}
 	})
-	if !out.OK() {
-		return ""
-	}
-	return strings.TrimSpace(string(out.Tail))
+}
+
+func (h *hookAlone) place(string) firewall.Place {
+	h.locate()
+	return h.at
 }
 
 // Add puts the action into the queue of the repository in which the call is
 // made.
 func (h *hookAlone) Add(ctx context.Context, x queue.Action) (queue.Action, bool, error) {
-	w, err := h.workspace()
-	if err != nil {
-		return x, false, err
+	if h.locate(); h.err != nil {
+		return x, false, h.err
 	}
-	s, err := queue.Open(w.State, queue.Options{Now: h.a.now, Timeout: aloneWait})
+	s, err := queue.Open(h.work.State, queue.Options{Now: h.a.now, Timeout: aloneWait})
 	if err != nil {
 		return x, false, err
 	}

@@ -36,13 +36,28 @@ func (a *app) workspace(ctx context.Context) (workspace, error) {
 
 // workspaceAt is the workspace that a folder belongs to.
 func (a *app) workspaceAt(ctx context.Context, dir string) (workspace, error) {
-	w := workspace{Root: dir}
-	common := dir
+	return a.workspaceOf(dir, a.askGit(ctx, dir, "--show-toplevel", "--git-common-dir"))
+}
+
+// askGit gives the lines that git rev-parse answers in a folder, nil when it
+// has no answer to everything.
+func (a *app) askGit(ctx context.Context, dir string, args ...string) []string {
 	out := proc.Run(ctx, proc.RunOptions{
-		Argv: []string{"git", "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"},
+		Argv: append([]string{"git", "rev-parse", "--path-format=absolute"}, args...),
 		Dir:  dir, Env: a.env, Timeout: 10 * time.Second, Separate: true, Now: a.now,
 	})
-	if lines := strings.Split(strings.TrimSpace(string(out.Tail)), "\n"); out.OK() && len(lines) == 2 {
+	if !out.OK() {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(string(out.Tail)), "\n")
+}
+
+// workspaceOf is the workspace of a folder of which git says top and common
+// folder.
+func (a *app) workspaceOf(dir string, lines []string) (workspace, error) {
+	w := workspace{Root: dir}
+	common := dir
+	if len(lines) == 2 {
 		w.Root, common, w.Git = lines[0], lines[1], true
 	}
 	// Worktrees of one repository share its common folder and so one queue.
