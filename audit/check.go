@@ -65,6 +65,7 @@ type Result struct {
 	RootGiven bool          `json:"root_given"`
 	whole     int           // records before the first bad one
 	log       *receipt.Log  // of those
+	signed    *receipt.Log  // of the records that Signed stands for, once it was asked for
 }
 
 // OK reports whether nothing was found to be wrong.

@@ -132,7 +132,7 @@ func (t *judged) vouch(record int) string {
 		return r.Problems[0].Text
 	}
 	if int64(record) < r.Signed.Size {
-		p, err := Prove(t.trail, *r, record)
+		p, err := Prove(t.trail, r, record)
 		if err == nil {
 			_, _, err = p.Check()
 		}

@@ -31,7 +31,7 @@ type Proof struct {
 var ErrUnsigned = errors.New("no signed state covers the record yet")
 
 // Prove makes the proof of a record under the largest signed state.
-func Prove(t Trail, r Result, record int) (Proof, error) {
+func Prove(t Trail, r *Result, record int) (Proof, error) {
 	if int64(record) >= r.Signed.Size {
 		return Proof{}, fmt.Errorf("prove record %d: %w", record, ErrUnsigned)
 	}
@@ -39,11 +39,12 @@ func Prove(t Trail, r Result, record int) (Proof, error) {
 	if err != nil {
 		return Proof{}, fmt.Errorf("prove record %d: %w", record, err)
 	}
-	log, err := receipt.Resume(t.Records[:r.Signed.Size])
-	if err != nil {
-		return Proof{}, fmt.Errorf("prove record %d: %w", record, err)
+	if r.signed == nil {
+		if r.signed, err = receipt.Resume(t.Records[:r.Signed.Size]); err != nil {
+			return Proof{}, fmt.Errorf("prove record %d: %w", record, err)
+		}
 	}
-	inclusion, err := log.Prove(int64(record))
+	inclusion, err := r.signed.Prove(int64(record))
 	if err != nil {
 		return Proof{}, err
 	}
@@ -68,7 +69,7 @@ func ProveReceipt(t Trail, token receipt.Token) (Proof, error) {
 			if c.Record >= r.whole {
 				return Proof{}, fmt.Errorf("prove record %d: the trail is damaged: %s", c.Record, r.Problems[0].Text)
 			}
-			return Prove(t, r, c.Record)
+			return Prove(t, &r, c.Record)
 		}
 	}
 	return Proof{}, fmt.Errorf("receipt %q has no record in the trail of session %s", token, t.Session)

@@ -3,10 +3,12 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	bolt "go.etcd.io/bbolt"
 )
 
 func TestAuditTrail(t *testing.T) {
@@ -85,5 +87,23 @@ func TestAuditTrailOfManyWriters(t *testing.T) {
 		if string(r) != fmt.Sprint(i) {
 			t.Errorf("record %d is %q", i, r)
 		}
+	}
+}
+
+// A receipt whose record was removed was issued: that is no "not found".
+func TestFindReceiptWhoseRecordIsGone(t *testing.T) {
+	s := newStore(t)
+	if err := s.AppendAudit(t.Context(), "s", "r1", func(uint64, []byte) ([]byte, error) { return []byte("x"), nil }); err != nil {
+		t.Fatal(err)
+	}
+	err := s.update(t.Context(), func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(bucketAudit)).Bucket([]byte("s")).Delete(numberKey(0))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, record, err := s.FindReceipt(t.Context(), "r1")
+	if err == nil || errors.Is(err, ErrNotFound) || session != "s" || record != nil || !strings.Contains(err.Error(), "record 0 of session s is gone") {
+		t.Errorf("%q %q %v", session, record, err)
 	}
 }

@@ -17,6 +17,9 @@
 //	attempts_open      session id + attempt id      -> ""   (no end record)
 //	findings           session NUL id               -> Finding
 //	stories            file NUL story id            -> StoryState
+//	audit              session -> number            -> a record of the audit trail
+//	audit_checkpoints  session -> number            -> a signed state of it
+//	audit_receipts     receipt                      -> number + session of its record
 //	meta               "schema"                     -> number
 //
 // What could not wait for the queue lies beside it in a spool (spool.go), which

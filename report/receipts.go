@@ -29,7 +29,7 @@ type ReceiptsOf struct {
 	Title    string          `json:"title,omitempty"`
 	Attempt  int             `json:"attempt"`
 	Scope    string          `json:"scope"`
-	Coverage *queue.Receipts `json:"coverage,omitempty"` // nil: the attempt did not come to its end
+	Coverage *queue.Receipts `json:"coverage,omitempty"` // nil: the attempt has not come to its end
 	Calls    []ReceiptCall   `json:"calls"`
 }
 
@@ -88,7 +88,7 @@ func (p *printer) receiptsOf(a *ReceiptsOf) {
 	}
 	p.hang("", 0, 2, p.Bold, p.o.fit(head, p.width))
 	if c := a.Coverage; c == nil {
-		p.sentence(p.Warn, 2, "no account: the attempt did not come to its end")
+		p.sentence(p.Warn, 2, "not counted: the attempt has not come to its end")
 	} else {
 		p.hang("  ", 2, 4, p.coverStyle(c.Receipted, c.Results), coverage(c.Receipted, c.Results)+p.missing(c.Missing))
 	}

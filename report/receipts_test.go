@@ -214,7 +214,7 @@ Story 2  Show it
     forged: zc-receipt-1774608600-9XtP…: it was never issued (transcript line 7)
 
 Story 3
-  no account: the attempt did not come to its end
+  not counted: the attempt has not come to its end
 `
 	if got := text(t, func(w io.Writer) error { return ReceiptList(w, list, o) }); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -60,6 +60,9 @@ func (a *app) verifyReceipts(ctx context.Context, arg string, o receiptsVerifyOp
 	j := audit.Judge{Store: store, Story: o.story}
 	if o.session != "" {
 		s, err := store.Session(ctx, o.session)
+		if errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrAmbiguous) {
+			return usagef("name a session as `loop report` does", "--session: %w", err)
+		}
 		if err != nil {
 			return err
 		}
@@ -113,9 +116,9 @@ func (a *app) answer(ctx context.Context, store *queue.Store, answers []audit.An
 // candidates are what looks like a receipt in the argument, with the numbers
 // of their lines: 0 for a receipt that was given itself.
 func (a *app) candidates(arg string) ([]receipt.Candidate, []int, error) {
-	if len(receipt.Find(arg)) > 0 || strings.HasPrefix(strings.ToLower(arg), "zc-receipt-") {
-		t, err := receipt.ParseToken(arg)
-		return []receipt.Candidate{{Text: arg, End: len(arg), Token: t, Strict: err == nil}}, []int{0}, nil
+	if token, is := asReceipt(arg); is {
+		t, err := receipt.ParseToken(token)
+		return []receipt.Candidate{{Text: token, End: len(token), Token: t, Strict: err == nil}}, []int{0}, nil
 	}
 	var all []byte
 	var err error
@@ -141,9 +144,19 @@ func (a *app) candidates(arg string) ([]receipt.Candidate, []int, error) {
 	return found, lines, nil
 }
 
+// asReceipt takes the marks off a receipt that was copied with what stands
+// round it, and says whether it is meant to be one.
+func asReceipt(arg string) (string, bool) {
+	const marks = " \t\r\n[]()`\"'.,"
+	token := strings.Trim(arg, marks)
+	token = strings.Trim(strings.TrimPrefix(token, "receipt:"), marks)
+	return token, strings.HasPrefix(strings.ToLower(token), "zc-receipt-") && !isFile(arg)
+}
+
 // parseReceipt reads a receipt that was given as an argument.
 func parseReceipt(arg string) (receipt.Token, error) {
-	t, err := receipt.ParseToken(arg)
+	token, _ := asReceipt(arg)
+	t, err := receipt.ParseToken(token)
 	if err != nil {
 		return t, usagef("`loop receipts` lists them", "%w", err)
 	}

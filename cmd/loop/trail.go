@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/audit"
@@ -24,10 +25,23 @@ func trailOf(ctx context.Context, store *queue.Store, s queue.Session) (audit.Tr
 	if s.AuditKey == "" {
 		return audit.Trail{}, &hintedError{
 			err:  fmt.Errorf("session %s has no receipts and no audit trail: it is no run, or they were switched off", s.ID),
-			hint: "name another session; `[receipts] enabled` in your own config.toml switches them",
+			hint: lastWithTrail(ctx, store),
 		}
 	}
 	return audit.Load(ctx, store, s)
+}
+
+// lastWithTrail says which session to name instead.
+func lastWithTrail(ctx context.Context, store *queue.Store) string {
+	sessions, err := store.Sessions(ctx)
+	if err == nil {
+		for _, s := range slices.Backward(sessions) {
+			if s.AuditKey != "" {
+				return "the last one that has them is " + s.ID
+			}
+		}
+	}
+	return "`[receipts] enabled` in your own config.toml switches them"
 }
 
 // known says which receipts loop issued in this repository. It looks only when

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
+)
+
+// appIn is the program in a folder that is no repository, with a state of its
+// own; the file takes what it prints.
+func appIn(t *testing.T) (*app, *os.File) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = out.Close() })
+	state := t.TempDir()
+	return &app{
+		stdin: os.Stdin, stdout: out, stderr: out, now: time.Now,
+		env: []string{"LOOP_HOME=" + state, "HOME=" + state, "PATH=" + os.Getenv("PATH")},
+	}, out
+}
+
+// waiting puts one action into the queue of a session with an audit trail.
+func waiting(t *testing.T, a *app) (*queue.Store, queue.Session) {
+	t.Helper()
+	_, store, err := a.openStore(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := uuid.Must(uuid.NewV7()).String()
+	signer, err := receipt.NewSigner(receipt.Origin(id), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := queue.Session{ID: id, Started: time.Now(), Ended: time.Now(), AuditKey: signer.PublicKey()}
+	if err := store.PutSession(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = store.Add(t.Context(), queue.Action{
+		Session: id, Story: "1", Tool: "Bash", ToolUseID: "t", Command: "git push", Input: json.RawMessage(`{"command":"git push"}`),
+		Tier: policy.External, Evidence: policy.Blocked, FoundBy: queue.ByHook, Cwd: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, s
+}
+
+// A decision whose record cannot be kept stands all the same, and that is said.
+func TestDecisionStandsWithoutItsRecord(t *testing.T) {
+	a, out := appIn(t)
+	store, s := waiting(t, a)
+	db, err := bolt.Open(store.Path(), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Where the records of the session belong stands something else.
+	err = db.Update(func(tx *bolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists([]byte("audit"))
+		if err != nil {
+			return err
+		}
+		return b.Put([]byte(s.ID), []byte("x"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code := a.run(t.Context(), []string{"reject", "1"})
+	printed, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code != exitDone || !strings.Contains(string(printed), "rejected #1") || !strings.Contains(string(printed), "#1: the decision stands, but the audit trail has no record of it") {
+		t.Errorf("exit %d\n%s", code, printed)
+	}
+	if x, err := store.Get(t.Context(), "1"); err != nil || x.Status != queue.Rejected {
+		t.Errorf("%s, %v", x.Status, err)
+	}
+}
+
+// A file that is damaged is told as that by each command that reads a trail.
+func TestDamagedQueueIsSaid(t *testing.T) {
+	a, out := appIn(t)
+	store, _ := waiting(t, a)
+	if err := os.WriteFile(store.Path(), []byte(strings.Repeat("no queue ", 2000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"receipts"}, {"audit", "verify"}, {"audit", "export"}, {"receipts", "verify", "zc-receipt-1774608600-1XtPXYvlaO_jajLo6iGoZzQ4oQdVlHqDYIJFbZDyXkE"}} {
+		if err := out.Truncate(0); err != nil {
+			t.Fatal(err)
+		}
+		code := a.run(t.Context(), args)
+		printed, err := os.ReadFile(out.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code != exitFailed || !strings.Contains(string(printed), "not a queue of loop, or damaged") {
+			t.Errorf("%q: exit %d\n%s", args, code, printed)
+		}
+	}
+}
+
+// A session without a trail is said to have none.
+func TestNoTrailIsSaid(t *testing.T) {
+	a, out := appIn(t)
+	_, store, err := a.openStore(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.PutSession(t.Context(), queue.Session{ID: uuid.Must(uuid.NewV7()).String(), Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"receipts"}, {"audit", "verify"}, {"audit", "export"}} {
+		if code := a.run(t.Context(), args); code != exitFailed {
+			t.Errorf("%q: exit %d", args, code)
+		}
+	}
+	printed, err := os.ReadFile(out.Name())
+	if err != nil || strings.Count(string(printed), "has no receipts and no audit trail") != 3 {
+		t.Errorf("%v\n%s", err, printed)
+	}
+}
