@@ -47,6 +47,7 @@ type Guard struct {
 	deferred int
 	cleared  map[string]bool // calls that the files they run speak for, by tool_use_id
 	allowed  []AllowedCall
+	denied   []DeniedCall
 	own      *policy.Guarded // what the run keeps from the agent; nil = nothing is known of it
 }
 
@@ -224,6 +225,9 @@ func Answer(l policy.Level, r policy.Result) Decision {
 }
 
 func (g *Guard) hold(ctx context.Context, r Request, call policy.Call, res policy.Result) Reply {
+	if h, ok := res.Denied(); ok {
+		return g.denyForGood(h, call)
+	}
 	a := g.Base
 	a.Kind = "call"
 	a.Tool, a.ToolUseID, a.Agent, a.Input = r.Tool, r.ToolUseID, r.AgentID, r.Input

@@ -24,6 +24,7 @@ type args struct {
 	words []shell.Word // operands; aliases of the subcommand words put in place
 	net   bool
 	guard *Guarded  // nil: no run is guarded
+	dir   string    // where the command runs; "" = not known
 	subs  []*subDef // the parts of the tool's table that apply
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -256,7 +257,7 @@ func remoteHit(c *shell.Command) (Hit, bool) {
 func (r *reading) toolCall(t *tool, c *shell.Command) []Hit {
 	argv := c.Argv[1:]
 	a := parseArgs(t, r.inContext(t, c), argv)
-	a.guard = r.guard
+	a.guard, a.dir = r.guard, r.folder(c)
 	r.nameRemote(a)
 	if a.helps() {
 		return nil
@@ -296,7 +297,7 @@ func (r *reading) rules(a *args) []Hit {
 			hits = append(hits, h)
 		}
 	}
-	if len(allowed) > 0 {
+	if len(allowed) > 0 && !slices.ContainsFunc(hits, func(h Hit) bool { return h.Denied }) {
 		return allowed
 	}
 	return hits

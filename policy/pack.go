@@ -61,6 +61,9 @@ type ruleDef struct {
 	Undo     string   `toml:"undo"`      // "none", "correction" or "full": how far it can be taken back
 	Net      bool     `toml:"net"`       // reads the network (tier local)
 	Allow    bool     `toml:"allow"`     // takes back what other rules say of the command (tier local, a user's own pack only)
+	Deny     bool     `toml:"deny"`      // refuses the command for good, without queueing it (tier external, a user's own pack only)
+	Line     []string `toml:"line"`      // the command is exactly one of these, word by word
+	Dir      string   `toml:"dir"`       // the folder in which the command runs, absolute
 	Opaque   bool     `toml:"opaque"`    // what it runs cannot be seen
 	Cmd      []string `toml:"cmd"`       // program and subcommand path; a word may be a|b or hold *
 	Except   []string `toml:"except"`    // paths that cmd would match and the rule does not mean

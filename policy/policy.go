@@ -170,6 +170,7 @@ type Hit struct {
 	Net     bool   `json:"net,omitempty"`     // reads the network
 	Mention bool   `json:"mention,omitempty"` // only words: nothing runs
 	Allowed bool   `json:"allowed,omitempty"` // the user's own rule takes back what others say
+	Denied  bool   `json:"denied,omitempty"`  // the user's own rule refuses it for good
 	Opaque  bool   `json:"opaque,omitempty"`  // cannot be seen through (decoded payload, curl|sh, unknown script)
 	File    string `json:"file,omitempty"`    // the file in which it stands, as ReadFile was asked for it; "" = the call itself
 	Instead string `json:"instead,omitempty"` // what to do in place of it

@@ -14,6 +14,7 @@ type rule struct {
 	pack    string
 	tier    Tier
 	cmds    []pattern
+	lines   [][]string // the words of each Line
 	excepts []pattern
 	when    []predicate
 	unless  []predicate
@@ -83,6 +84,9 @@ func (d ruleDef) compile(pack string) (*rule, error) {
 	if r.cmds, err = parsePatterns(d.Cmd); err != nil {
 		return nil, err
 	}
+	if err := r.compileExact(); err != nil {
+		return nil, err
+	}
 	if d.Allow {
 		if err := r.narrow(); err != nil {
 			return nil, err
@@ -110,7 +114,7 @@ func (r *rule) narrow() error {
 		return fmt.Errorf("allow is for rules with tier local and cmd")
 	}
 	for i, p := range r.cmds {
-		if len(p.path) == 0 || strings.ContainsAny(r.Cmd[i], "*?[") {
+		if len(p.path) == 0 && len(r.Line) == 0 || strings.ContainsAny(r.Cmd[i], "*?[") {
 			return fmt.Errorf("cmd %q allows too much: name the program and its subcommand, without wildcards", r.Cmd[i])
 		}
 	}
@@ -138,7 +142,7 @@ func (r *rule) match(a *args) (Hit, bool) {
 	if r.Allow && guess {
 		return Hit{}, false
 	}
-	h := Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Net: r.Net, Opaque: r.Opaque || guess, Allowed: r.Allow, Instead: r.Instead}
+	h := Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Net: r.Net, Opaque: r.Opaque || guess, Allowed: r.Allow, Denied: r.Deny, Instead: r.Instead}
 	if r.isDry(a) {
 		h.Tier, h.Net, h.Opaque = Local, r.DryNet, false
 		h.Why = "a dry run: " + r.Why
@@ -171,7 +175,8 @@ func (r *rule) path(a *args) (n int, guess, ok bool) {
 
 func (r *rule) conditions(a *args, rest []shell.Word) bool {
 	switch {
-	case len(r.With) > 0 && !a.hasAny(r.With),
+	case !r.exactly(a),
+		len(r.With) > 0 && !a.hasAny(r.With),
 		len(r.Without) > 0 && a.hasAny(r.Without),
 		r.NoArgs && len(rest) > 0,
 		len(rest) < r.MinArgs,

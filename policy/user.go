@@ -22,6 +22,9 @@ func (s *Set) addUser(f PackFile, trusted bool) error {
 		return err
 	}
 	for _, r := range p.rules {
+		if r.Deny && !f.Own {
+			return fmt.Errorf("%s:%d: rule %q: deny stands in your own rules.toml only: what it refuses nobody sees", f.Name, lineOfRule(f.Data, r.ID), r.ID)
+		}
 		if r.Allow && !f.Own {
 			return fmt.Errorf("%s:%d: rule %q: allow stands in your own rules.toml only; a repository can tighten, not loosen", f.Name, lineOfRule(f.Data, r.ID), r.ID)
 		}
@@ -126,7 +129,7 @@ func (s *Set) checkExamples(r *rule) error {
 // rule speaks of one.
 func (r *rule) exampleCall() Call {
 	if !r.looksAround() && !slices.ContainsFunc(r.When, func(w string) bool { return guardPredicate(w) != nil }) {
-		return Call{}
+		return Call{Cwd: r.Dir}
 	}
 	return Call{Cwd: "/repo", Guarded: &Guarded{
 		Root: "/repo", Home: "/home/me", Pids: []int{4242, 4243}, Ports: []int{43210},

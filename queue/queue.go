@@ -259,7 +259,7 @@ type Finding struct {
 	Session string    `json:"session"`
 	Story   string    `json:"story,omitempty"`
 	Attempt string    `json:"attempt,omitempty"`
-	Kind    string    `json:"kind"` // claim, unguarded, tampered, untested, old-client, recovered, scan-gap, leftover, escaped, allowed, receipt
+	Kind    string    `json:"kind"` // claim, unguarded, tampered, untested, old-client, recovered, scan-gap, leftover, escaped, allowed, denied, receipt
 	Text    string    `json:"text"` // for a person; may quote hostile text
 	When    time.Time `json:"when"`
 }

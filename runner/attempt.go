@@ -65,6 +65,9 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 			return a, time.Time{}, err
 		}
 	}
+	if err := tellDenied(keep, o, &a, guard.DeniedCalls()); err != nil {
+		return a, time.Time{}, err
+	}
 	j := judge(end, o.Now())
 	a.Outcome, a.Reason = j.outcome, j.reason
 	a.HeadAfter = place(keep, o, o.Root).Head

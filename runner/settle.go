@@ -166,6 +166,9 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, was earlier) error 
 		Set: o.Set, File: path, Cwd: o.Root, Ignore: rulesTexts(o), Cleared: was.cleared, Guarded: was.guarded,
 		Shared: func(h scanner.Hit) error { noteShared(a, h); return nil },
 	}, func(h scanner.Hit) error {
+		if h.Denied && h.Evidence == policy.Blocked {
+			return nil // decided for good: counted by the firewall
+		}
 		actions = append(actions, ActionOf(o.Set, h, *a, o.Now().UTC()))
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/stories"
@@ -25,6 +26,21 @@ func Tell(ctx context.Context, o *Options, s stories.Story) (t Told, err error) 
 	}
 	t.LastFailed, err = lastFailed(ctx, o, s)
 	return t, err
+}
+
+// tellDenied says in the report which calls a rule of the user's refused for
+// good, and how often.
+func tellDenied(ctx context.Context, o *Options, a *queue.Attempt, calls []firewall.DeniedCall) error {
+	for _, c := range calls {
+		text := fmt.Sprintf("your rule %q refused for good: %s", c.Rule, c.Command)
+		if c.Times > 1 {
+			text += fmt.Sprintf(" (%d times)", c.Times)
+		}
+		if err := addFinding(ctx, o, a, "denied", text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // waiting lists the story's calls that already wait for a person, so that the

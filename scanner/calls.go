@@ -97,6 +97,7 @@ func (s *scanning) judge(h Hit, key string, res policy.Result, said []found, int
 	p := &pendingCall{line: h.Line, hit: h, key: key}
 	s.calls.remember(h.ToolUseID, p)
 	h.Rules, h.Opaque, h.Tampering = res.Rules(), res.Opaque, res.Tampers()
+	_, h.Denied = res.Denied()
 	if len(res.Hits) > 0 {
 		h.Why = res.Hits[0].Why
 	}

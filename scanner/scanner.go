@@ -37,6 +37,7 @@ type Hit struct {
 	Excerpt   string          `json:"excerpt"`           // one line round the match
 	Outcome   string          `json:"outcome,omitempty"` // of what was executed
 	Opaque    bool            `json:"opaque,omitempty"`
+	Denied    bool            `json:"denied,omitempty"`    // a rule of the user's own refuses it for good
 	Tampering bool            `json:"tampering,omitempty"` // it would take the guard of a run away
 	Time      time.Time       `json:"time,omitzero"`
 }

@@ -18,12 +18,16 @@ const approveLong = `Show exactly what will run, where, and what changed since, 
 It runs with your environment, not the agent's. Several are run in the order given;
 the first that fails, or that you decline, stops the rest. Output and exit code are kept (loop show ID).
 
+With --always the command goes into your own rules.toml as well, once it has run: exactly these
+words in exactly this folder are let through from then on.
+
 An action that has run already needs --again; a mention cannot be run.
 
 ` + exitHelp
 
 type approveOptions struct {
 	yes, again, dryRun bool
+	always             bool
 	timeout            time.Duration
 }
 
@@ -37,6 +41,7 @@ func newApprove(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 	f.BoolVar(&o.again, "again", false, "run an action again that has already run")
+	f.BoolVar(&o.always, "always", false, "and let exactly this command run from now on, by a rule in your own rules.toml")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run, and stop")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "end it after this time")
 	return cmd
@@ -51,7 +56,28 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 	if _, err := replay.Recover(ctx, store); err != nil {
 		return err
 	}
+	if o.always {
+		if err := a.forPeople(ctx, store, "loop approve --always"); err != nil {
+			return err
+		}
+	}
 	for _, ref := range refs {
+		var rule standing
+		if o.always {
+			x, err := store.Get(ctx, ref)
+			if err != nil {
+				return err
+			}
+			if rule, err = a.always(ctx, x, "approve", ""); err != nil {
+				return err
+			}
+			if x.Status == queue.Replayed {
+				if err := a.writeStanding(rule, o.yes); err != nil {
+					return err
+				}
+				continue
+			}
+		}
 		r, err := replay.Run(ctx, replay.Request{
 			Store: store, Ref: ref, In: a.stdin, Out: a.stdout, IsTerminal: term.IsTerminal(a.stdin) && term.IsTerminal(a.stdout),
 			Yes: o.yes, Again: o.again, DryRun: o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
@@ -64,22 +90,36 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 			a.printf("not run; #%d still waits\n", r.Action.Number)
 			return &codeError{code: exitFailed}
 		}
+		if !o.always {
+			continue
+		}
+		if o.dryRun {
+			a.printf("\nand this rule would go to the end of %s:\n\n%s", term.Quote(rule.file), term.QuoteLines(rule.text))
+			continue
+		}
+		if err := a.writeStanding(rule, o.yes); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 func newReject(a *app) *cobra.Command {
 	var reason string
+	var always, yes bool
 	cmd := &cobra.Command{
 		Use: "reject ID...", Short: "Decide that actions will not run", Args: args(cobra.MinimumNArgs(1)),
-		Long: "Decide that actions will not run. They stay in the queue with your reason.\n\n" + exitHelp,
-		RunE: func(cmd *cobra.Command, refs []string) error { return a.reject(cmd.Context(), refs, reason) },
+		Long: "Decide that actions will not run. They stay in the queue with your reason.\n" +
+			"With --always exactly this command, in this folder, is refused from then on without being\nqueued again, by a rule in your own rules.toml that gives your reason.\n\n" + exitHelp,
+		RunE: func(cmd *cobra.Command, refs []string) error { return a.reject(cmd.Context(), refs, reason, always, yes) },
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, kept with the action")
+	cmd.Flags().BoolVar(&always, "always", false, "and refuse exactly this command from now on, without queueing it")
+	cmd.Flags().BoolVar(&yes, "yes", false, "with --always: write the rule without asking")
 	return cmd
 }
 
-func (a *app) reject(ctx context.Context, refs []string, reason string) error {
+func (a *app) reject(ctx context.Context, refs []string, reason string, always, yes bool) error {
 	_, store, err := a.openStore(ctx, false)
 	if err != nil {
 		return err
@@ -89,6 +129,12 @@ func (a *app) reject(ctx context.Context, refs []string, reason string) error {
 	}
 	var errs []error
 	for _, ref := range refs {
+		if always {
+			if done, err := a.rejectForGood(ctx, store, ref, reason, yes); err != nil || done {
+				errs = append(errs, err)
+				continue
+			}
+		}
 		x, err := store.Decide(ctx, ref, queue.Decision{Verb: "reject", Who: a.who(), When: a.now().UTC(), Reason: reason})
 		if err != nil {
 			errs = append(errs, err)
@@ -98,6 +144,20 @@ func (a *app) reject(ctx context.Context, refs []string, reason string) error {
 		a.printf("rejected #%d: %s\n", x.Number, term.Command(x.Command))
 	}
 	return errors.Join(errs...)
+}
+
+// rejectForGood writes the rule before the decision: what cannot be refused for
+// good still waits. done is true when the action is rejected already.
+func (a *app) rejectForGood(ctx context.Context, store *queue.Store, ref, reason string, yes bool) (done bool, err error) {
+	x, err := store.Get(ctx, ref)
+	if err != nil {
+		return false, err
+	}
+	rule, err := a.always(ctx, x, "reject", reason)
+	if err != nil {
+		return false, err
+	}
+	return x.Status == queue.Rejected, a.writeStanding(rule, yes)
 }
 
 // who is the person, as the system knows them.
