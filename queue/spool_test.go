@@ -296,3 +296,27 @@ func TestSpoolingProcessesThatAreKilled(t *testing.T) {
 		}
 	}
 }
+
+// What a person was asked about may have run: replaying it wants to be said
+// twice. A second hook that refused the same call settles it.
+func TestAskedIsNotReplayedUnasked(t *testing.T) {
+	s := newStore(t)
+	a := push("x")
+	a.Asked = true
+	a = mustAdd(t, s, a)
+	if err := MayReplay(a, false); !errors.Is(err, ErrAsked) {
+		t.Errorf("got %v", err)
+	}
+	if err := MayReplay(a, true); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	refused := push("x")
+	if got := mustAdd(t, s, refused); got.Asked || MayReplay(got, false) != nil {
+		t.Errorf("refused by another hook: %+v", got)
+	}
+	asked := push("x")
+	asked.Asked = true
+	if got := mustAdd(t, s, asked); got.Asked {
+		t.Error("an asked one after a refusal counts as asked")
+	}
+}
