@@ -132,6 +132,23 @@ func (s *Store) FindReceipt(ctx context.Context, receipt string) (session string
 	return session, record, err
 }
 
+// Issued gives every receipt that was issued in this repository.
+func (s *Store) Issued(ctx context.Context) (map[string]bool, error) {
+	issued := map[string]bool{}
+	err := s.view(ctx, func(tx *bolt.Tx) error {
+		clear(issued)
+		index := tx.Bucket([]byte(bucketReceipts))
+		if index == nil {
+			return nil
+		}
+		return index.ForEach(func(receipt, _ []byte) error {
+			issued[string(receipt)] = true
+			return nil
+		})
+	})
+	return issued, err
+}
+
 func sessionBucket(tx *bolt.Tx, bucket, session string) (*bolt.Bucket, error) {
 	if session == "" {
 		return nil, errors.New("no session")

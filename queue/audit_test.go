@@ -3,6 +3,7 @@ package queue
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,9 @@ func TestAuditTrail(t *testing.T) {
 	}
 	if got, err := s.Audit(t.Context(), "s"); err != nil || got.Records != nil || got.Checkpoints != nil {
 		t.Fatalf("before anything: %+v, %v", got, err)
+	}
+	if got, err := s.Issued(t.Context()); err != nil || len(got) != 0 {
+		t.Errorf("before anything: %v, %v", got, err)
 	}
 	if _, _, err := s.FindReceipt(t.Context(), "r1"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("before anything: %v", err)
@@ -41,6 +45,9 @@ func TestAuditTrail(t *testing.T) {
 	got, err := s.Audit(t.Context(), "s")
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	if got, err := s.Issued(t.Context()); err != nil || !maps.Equal(got, map[string]bool{"r1": true}) {
+		t.Errorf("%v, %v", got, err)
 	}
 	if session, record, err := s.FindReceipt(t.Context(), "r1"); session != "s" || string(record) != b || err != nil {
 		t.Errorf("%q %q %v", session, record, err)

@@ -156,7 +156,10 @@ func (p *printer) answer(a *audit.Answer) {
 	p.hang(at+style.Render(verdict)+"  ", term.Cells(at)+len(verdict)+2, 2, term.Style{}, p.Line(a.Receipt))
 	reason := a.Reason
 	if a.Call != nil {
-		reason += ": in session " + a.Session + ", story " + a.Story
+		if a.Verdict != receipt.VerdictValid {
+			reason += ":"
+		}
+		reason += " in session " + a.Session + ", story " + a.Story
 		if a.Attempt > 1 {
 			reason += " (attempt " + strconv.Itoa(a.Attempt) + ")"
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed-b23e517c/loop/audit"
 	"github.com/seed-b23e517c/loop/config"
@@ -44,20 +45,18 @@ func lastWithTrail(ctx context.Context, store *queue.Store) string {
 	return "`[receipts] enabled` in your own config.toml switches them"
 }
 
-// known says which receipts loop issued in this repository. It looks only when
-// a text has something like one, and once for each: a report needs it hardly
-// ever. One that cannot be looked up is not known, and so is masked.
+// known says which receipts loop issued in this repository. It reads them when
+// a text has something like one, and once: a report needs them hardly ever.
+// Those that cannot be read are not known, and so are masked.
 func known(ctx context.Context, store *queue.Store) func(string) bool {
-	seen := map[string]bool{}
-	return func(token string) bool {
-		is, ok := seen[token]
-		if !ok {
-			_, _, err := store.FindReceipt(ctx, token)
-			is = err == nil
-			seen[token] = is
+	issued := sync.OnceValue(func() map[string]bool {
+		all, err := store.Issued(ctx)
+		if err != nil {
+			return nil
 		}
-		return is
-	}
+		return all
+	})
+	return func(token string) bool { return issued()[token] }
 }
 
 // commands reads from an attempt's transcript what its calls were; nothing
