@@ -8,6 +8,11 @@ const HookTimeout = 30
 type settings struct {
 	DisableAllHooks bool                 `json:"disableAllHooks"`
 	Hooks           map[string][]matcher `json:"hooks"`
+	Permissions     *permissions         `json:"permissions,omitempty"`
+}
+
+type permissions struct {
+	Deny []string `json:"deny"`
 }
 
 type matcher struct {
@@ -25,9 +30,13 @@ type httpHook struct {
 // Settings is the settings file that gives the client its hooks. It holds the
 // server's token: it is for the client's eyes, and goes away once the client
 // has read it. disableAllHooks stands in it as false, because a flag's settings
-// outrank the project's and the user's.
-func (s *Server) Settings() []byte {
+// outrank the project's and the user's. deny are permission rules of the
+// client's own, see PlainDenials.
+func (s *Server) Settings(deny ...string) []byte {
 	out := settings{Hooks: map[string][]matcher{}}
+	if len(deny) > 0 {
+		out.Permissions = &permissions{Deny: deny}
+	}
 	hook := httpHook{
 		Type: "http", URL: s.URL(), Headers: map[string]string{"Authorization": "Bearer " + s.token},
 		Timeout: HookTimeout, OnFailure: "block",

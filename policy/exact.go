@@ -86,3 +86,14 @@ func (r Result) Denied() (h Hit, ok bool) {
 	}
 	return r.Hits[i], !slices.ContainsFunc(r.Hits, func(h Hit) bool { return !h.Mention && h.Tier == External && h.Text != r.Hits[i].Text })
 }
+
+// Allows reports whether a rule of the user's own takes something back that
+// others say. The embedded packs have none.
+func (s *Set) Allows() bool {
+	for _, p := range s.packs {
+		if slices.ContainsFunc(p.def.Rules, func(d ruleDef) bool { return d.Allow }) {
+			return true
+		}
+	}
+	return false
+}

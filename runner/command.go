@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/stories"
 )
@@ -57,6 +58,15 @@ func disallowedTools(l policy.Level) []string {
 		return append(slices.Clone(disallowed), networkTools...)
 	}
 	return disallowed
+}
+
+// denials are the client's own rules against the plainest spellings. They
+// would outrank a rule by which the user lets one of them through.
+func denials(o *Options) []string {
+	if o.Set.Allows() {
+		return nil
+	}
+	return firewall.PlainDenials()
 }
 
 // CommandLine is the command line of a story's attempt, with the places where

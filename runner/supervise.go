@@ -28,7 +28,7 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		return end, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	prompt, f, err := r.prepare(keep, s, a, server.Settings())
+	prompt, f, err := r.prepare(keep, s, a, server.Settings(denials(r.o)...))
 	if err != nil {
 		return end, err
 	}
