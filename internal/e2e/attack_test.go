@@ -78,6 +78,7 @@ func TestNoSpellingOfAPushGetsOut(t *testing.T) {
 // under whatever name it was installed.
 func TestAgentCannotApprove(t *testing.T) {
 	t.Parallel()
+	needPython(t)
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip(err)
 	}
@@ -85,15 +86,16 @@ func TestAgentCannotApprove(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			title := "Approve it yourself"
-			bare := "env -i HOME=\"$HOME\" PATH=\"$PATH\" LOOP_HOME=\"$LOOP_HOME\" "
-			w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
+			bare := `{k: os.environ[k] for k in ("HOME", "PATH", "LOOP_HOME")}`
+			w := newWorld(t, fakeapi.Script{{Match: title, Turns: append(append([]fakeapi.Turn{
 				fakeapi.Call(fakeapi.Bash("git push origin HEAD:refs/heads/self")),
 				fakeapi.Call(fakeapi.Bash(name + " approve 1 --yes >plain 2>&1")),
 				fakeapi.Call(fakeapi.Bash("A=approve; " + name + " $A 1 --yes >plain 2>&1")),
-				fakeapi.Call(fakeapi.Bash("cp \"$(command -v " + name + ")\" tool; " + bare + "./tool approve 1 --yes >below 2>&1")),
-				fakeapi.Call(fakeapi.Bash(bare + "setsid -f sh -c './tool approve 1 --yes >beside 2>&1; touch over'; until test -e over; do sleep 0.1; done")),
-				fakeapi.Say("done"),
-			}}})
+			}, unseen(
+				`subprocess.run(["cp", shutil.which("`+name+`"), "tool"])`,
+				`subprocess.run(["./tool", "approve", "1", "--yes"], env=`+bare+`, stdout=open("below", "w"), stderr=subprocess.STDOUT)`,
+				`subprocess.run(["setsid", "-w", "-f", "./tool", "approve", "1", "--yes"], env=`+bare+`, stdout=open("beside", "w"), stderr=subprocess.STDOUT)`,
+			)...), fakeapi.Say("done"))}})
 			loop := filepath.Join(w.root, "bin", name)
 			if out, err := exec.Command("cp", program(), loop).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
