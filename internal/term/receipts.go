@@ -14,7 +14,7 @@ const receiptPrefix = "zc-receipt-"
 // belong to it. The first group is what a person may see of it: a number as
 // long as seconds are.
 var receiptShape = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)` + receiptPrefix + `([+-]?[0-9]{1,11}-)?([A-Za-z0-9_+/=-]+)`)
+	return regexp.MustCompile(`(?i)` + receiptPrefix + `([+-]?[0-9]{1,11}-)?([A-Za-z0-9_+/=-]*)`)
 })
 
 // maskReceipts hides what is dressed up as a receipt and stands in no table: it
@@ -22,25 +22,31 @@ var receiptShape = sync.OnceValue(func() *regexp.Regexp {
 // zc-receipt-format are neither.
 func maskReceipts(s string, known [][2]int) string {
 	var b strings.Builder
-	last := 0
+	last, next := 0, 0
 	for _, loc := range receiptShape().FindAllStringSubmatchIndex(s, -1) {
 		from, to := loc[4], loc[5]
-		if loc[2] < 0 && !looksIssued(s[from:to]) {
+		if from == to || loc[2] < 0 && !looksIssued(s[from:to]) {
 			continue
 		}
+		for next < len(known) && known[next][1] <= loc[0] {
+			next++
+		}
 		// What is known is left out; receipts may be joined to one another.
-		for _, k := range slices.Concat(known, [][2]int{{to, to}}) {
-			if k[0] > to || k[1] <= last || k[0] < loc[0] {
-				continue
+		for at, end := max(from, last), 0; end < to; at = last {
+			end = to
+			after := to
+			if next < len(known) && known[next][0] < to {
+				end, after = known[next][0], known[next][1]
+				next++
 			}
-			if start := max(from, last); hides(s, start, k[0]) {
-				b.WriteString(s[last:start])
-				b.WriteString(hide(s[start:k[0]]))
-				last = k[0]
+			if hides(s, at, end) {
+				b.WriteString(s[last:at])
+				b.WriteString(hide(s[at:end]))
+				last = end
 			}
-			if k[0] < to {
-				b.WriteString(s[last:k[1]])
-				last = k[1]
+			if end < to {
+				b.WriteString(s[last:after])
+				last = after
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -79,4 +80,30 @@ func TestMaskReceiptsWithoutTable(t *testing.T) {
 	if got := knows(issued).MaskField("token", issued+"!hunter2"); got != "zc-r…" {
 		t.Errorf("%q", got)
 	}
+}
+
+// What is left of a receipt that nobody knows is too little to hold a secret;
+// one that is known stands as it was.
+func FuzzMaskReceipts(f *testing.F) {
+	for _, s := range []string{"1-SECRETSECRET", "-1-x", "17746086001-abcdefghi", "/" + issued, issued[11:], "SECRETSECRETSECRETSECRET", "1-ab…cdefgh", "é1-x", "0000-="} {
+		f.Add("a ", s, " b")
+	}
+	left := regexp.MustCompile(`(?i)zc-receipt-(?:[0-9]{1,11}-)?[a-z0-9+/=_-]*`)
+	f.Fuzz(func(t *testing.T, before, s, after string) {
+		text := before + receiptPrefix + s + after
+		got := Mask(text)
+		for _, l := range left.FindAllString(got, -1) {
+			rest := regexp.MustCompile(`(?i)^zc-receipt-(?:[0-9]{1,11}-)?`).ReplaceAllString(l, "")
+			if len(rest) >= 20 && strings.Trim(rest, "_-/") != "" {
+				t.Errorf("%q: %q is left of %q", got, l, text)
+			}
+		}
+		if again := Mask(got); again != got {
+			t.Errorf("%q, then %q", got, again)
+		}
+		known := knows(issued)
+		if got := known.Mask(issued + " " + text); !strings.HasPrefix(got, issued+" ") {
+			t.Errorf("%q", got)
+		}
+	})
 }
