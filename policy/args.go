@@ -63,6 +63,17 @@ func (a *args) operand(w shell.Word) {
 	a.addSubs()
 }
 
+// written is an operand behind the first as it stands in the line: the name of
+// a script is no subcommand, and "npm run x" not "npm run exec".
+func (a *args) written(w shell.Word) string {
+	for i, v := range a.argv {
+		if to, ok := a.tool.Alias[v.Text]; i > 0 && ok && to == w.Text && !containsWord(a.argv, w) {
+			return v.Text
+		}
+	}
+	return w.Text
+}
+
 // addSubs adds the parts of the tool's table that hold from here on.
 func (a *args) addSubs() {
 	for i := range a.tool.Sub {

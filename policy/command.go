@@ -48,7 +48,7 @@ func (r *reading) line(text string) []Hit {
 	}
 	r.depth++
 	defer func() { r.depth-- }()
-	o := shell.Options{Parsers: &r.set.parsers}
+	o := shell.Options{Parsers: &r.set.parsers, Effects: runnable}
 	if r.tree != nil {
 		o.ReadFile = r.readScript
 	}

@@ -124,7 +124,7 @@ func askedOf(prog string, a *args) asked {
 		if len(words) < 2 || prog == "deno" && verb != "task" {
 			return asked{}
 		}
-		ask.names, ask.must = []string{words[1].Text}, true
+		ask.names, ask.must = []string{a.written(words[1])}, true
 		from = 2
 	case "test", "t", "tst", "start", "stop", "restart":
 		ask.names = []string{map[string]string{"t": "test", "tst": "test"}[verb]}

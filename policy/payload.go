@@ -114,10 +114,12 @@ func (r *reading) git(a *args, c *shell.Command) []Hit {
 	hits := r.newAlias(a)
 	for _, v := range a.all("-c") {
 		key, val, _ := strings.Cut(v.Text, "=")
-		if k := strings.ToLower(key); k == "core.sshcommand" || k == "core.editor" || k == "core.pager" || k == "sequence.editor" || k == "core.fsmonitor" {
-			hits = append(hits, r.line(val)...)
-		}
+		hits = append(hits, r.gitCommandKey(key, val)...)
 	}
+	if key, val, ok := configured(a); ok {
+		hits = append(hits, r.gitCommandKey(key, val)...)
+	}
+	hits = append(hits, r.gitCommandEnv(c)...)
 	exp, ok := r.gitAlias(a)
 	if !ok || r.depth > maxNesting {
 		return hits

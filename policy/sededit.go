@@ -14,7 +14,6 @@ func edits(c *shell.Command, read func(string) (string, bool)) []shell.Write {
 	scripts, files, extended := inPlace(c)
 	var out []shell.Write
 	for _, name := range files {
-		name = joinDir(c.Dir, name)
 		text, known := read(name)
 		before := text
 		for _, s := range scripts {

@@ -2,6 +2,8 @@ package policy
 
 import (
 	"encoding/json"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -65,38 +67,81 @@ func (s *Set) commandLine(c Call) (string, bool) {
 // lineWrites lists what a command line puts into files. What its commands do
 // to one file builds on each other.
 func lineWrites(command string, read func(string) (string, bool)) []shell.Write {
-	l := shell.Read(command, shell.Options{ReadFile: read})
-	list := l.Written
-	now := func(name string) (string, bool) {
-		text, known := "", false
-		if old, ok := read(name); ok {
-			text, known = old, true
-		}
-		for _, w := range list {
-			switch {
-			case w.Name != name:
-			case w.Append:
-				text += w.Text
-			default:
-				text, known = w.Text, w.Known
+	o := shell.Options{ReadFile: read}
+	o.Effects = func(c *shell.Command, written func(string) (string, bool)) []shell.Write {
+		return effects(c, func(name string) (string, bool) {
+			if text, ok := written(name); ok {
+				return text, true
+			}
+			return read(joinDir(c.Dir, name))
+		})
+	}
+	return shell.Read(command, o).Written
+}
+
+// effects is shell.Options.Effects: what settings, edits in place, patches,
+// copies and inline code put into files.
+func effects(c *shell.Command, read func(string) (string, bool)) []shell.Write {
+	var out []shell.Write
+	if w, ok := setting(c); ok {
+		out = append(out, w)
+	}
+	out = append(out, edits(c, read)...)
+	if text := givenPatch(c, read); text != "" {
+		out = append(out, patchWrites(text, "", read)...)
+	}
+	out = append(out, copies(c, read)...)
+	return append(out, codeWrites(c)...)
+}
+
+// runnable keeps, of what a line puts into files, what it may run afterwards: a
+// text that it only edits is no part of the line.
+func runnable(c *shell.Command, read func(string) (string, bool)) []shell.Write {
+	return slices.DeleteFunc(effects(c, read), func(w shell.Write) bool { return !mayRun(w.Name) || editsUnseen(c, w, read) })
+}
+
+// editsUnseen: the command edits a file that the line has not written. It
+// keeps the rest of what it held, which is not known here.
+func editsUnseen(c *shell.Command, w shell.Write, read func(string) (string, bool)) bool {
+	_, known := read(w.Name)
+	return w.Append && !known && (c.Program() == "sed" || c.Program() == "gsed" || c.Program() == "perl")
+}
+
+func mayRun(name string) bool {
+	switch path.Ext(name) {
+	case "", ".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".php", ".js", ".mjs", ".cjs", ".ts", ".lua", ".mk", ".go", ".ps1", ".fish":
+		return true
+	}
+	switch baseOf(name) {
+	case "package.json", "composer.json", "deno.json", "Taskfile.yml", "Taskfile.yaml", "pyproject.toml", "mise.toml", "tox.ini", "Cargo.toml":
+		return true
+	}
+	return strings.Contains(name, ".git/hooks/")
+}
+
+// copies is what dd and git mv put into files.
+func copies(c *shell.Command, read func(string) (string, bool)) []shell.Write {
+	words := wordTexts(c.Argv[1:])
+	switch {
+	case c.Program() == "dd":
+		w := shell.Write{Text: c.Stdin.Text, Known: c.Stdin.Known}
+		for _, s := range words {
+			if name, ok := strings.CutPrefix(s, "of="); ok {
+				w.Name = name
+			}
+			if name, ok := strings.CutPrefix(s, "if="); ok {
+				w.Text, w.Known = read(name)
 			}
 		}
-		return text, known
-	}
-	for i := range l.Commands {
-		c := &l.Commands[i]
-		if w, ok := setting(c); ok {
-			list = append(list, w)
+		if w.Name != "" && !strings.HasPrefix(w.Name, "/dev/") {
+			return []shell.Write{w}
 		}
-		if c.Mode == shell.Defined || c.Remote != "" {
-			continue
-		}
-		list = append(list, edits(c, now)...)
-		if text := givenPatch(c, now); text != "" {
-			list = append(list, patchWrites(text, c.Dir, now)...)
+	case c.Program() == "git" && len(words) > 2 && words[0] == "mv":
+		if text, ok := read(words[len(words)-2]); ok {
+			return []shell.Write{{Name: words[len(words)-1], Text: text, Known: true}}
 		}
 	}
-	return list
+	return nil
 }
 
 // givenPatch is the patch that a command applies.
@@ -110,13 +155,13 @@ func givenPatch(c *shell.Command, read func(string) (string, bool)) string {
 	case prog == "patch":
 		for i, w := range words {
 			if w == "-i" && i+1 < len(words) {
-				text, _ := read(joinDir(c.Dir, words[i+1]))
+				text, _ := read(words[i+1])
 				return text
 			}
 		}
 	case prog == "git" && len(words) > 0 && (words[0] == "apply" || words[0] == "am"):
 		for _, w := range words[1:] {
-			if text, ok := read(joinDir(c.Dir, w)); ok && !strings.HasPrefix(w, "-") {
+			if text, ok := read(w); ok && !strings.HasPrefix(w, "-") {
 				return text
 			}
 		}
@@ -124,7 +169,7 @@ func givenPatch(c *shell.Command, read func(string) (string, bool)) string {
 		return ""
 	}
 	if c.Stdin.Kind == shell.InputFile {
-		text, _ := read(joinDir(c.Dir, c.Stdin.From))
+		text, _ := read(c.Stdin.From)
 		return text
 	}
 	if c.Stdin.Known {
@@ -197,17 +242,31 @@ func setting(c *shell.Command) (shell.Write, bool) {
 		if !ok || section != "alias" && section != "core" {
 			return w, false
 		}
-		w.Name, w.Text = joinDir(c.Dir, ".git/config"), "["+section+"]\n\t"+key+" = "+last+"\n"
-	case c.Program() == "npm" && words[0] == "pkg" && words[1] == "set":
-		key, value, ok := strings.Cut(last, "=")
-		if key, ok2 := strings.CutPrefix(key, "scripts."); ok && ok2 {
-			pair, err := json.Marshal(map[string]string{key: value})
-			w.Name, w.Text = joinDir(c.Dir, "package.json"), "\n"+strings.Trim(string(pair), "{}")+"\n"
-			return w, err == nil
-		}
-		return w, false
+		w.Name, w.Text = ".git/config", "["+section+"]\n\t"+key+" = "+last+"\n"
+	case c.Program() == "npm" && (words[0] == "pkg" && words[1] == "set" || words[0] == "set-script"):
+		w.Name, w.Text = "package.json", npmScripts(words)
+		return w, w.Text != ""
 	default:
 		return w, false
 	}
 	return w, true
+}
+
+// npmScripts are the scripts that npm pkg set, or npm set-script, adds, each as
+// a line of JSON.
+func npmScripts(words []string) string {
+	pairs := words[2:]
+	if words[0] == "set-script" {
+		pairs = []string{"scripts." + words[1] + "=" + strings.Join(words[2:], " ")}
+	}
+	var b strings.Builder
+	for _, p := range pairs {
+		key, value, ok := strings.Cut(p, "=")
+		if key, script := strings.CutPrefix(key, "scripts."); ok && script {
+			if pair, err := json.Marshal(map[string]string{key: value}); err == nil {
+				b.WriteString("\n" + strings.Trim(string(pair), "{}") + "\n")
+			}
+		}
+	}
+	return b.String()
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -70,7 +71,11 @@ func setState(w *walker, c Command, in input) (output, bool) {
 		}
 	case "cp", "mv", "ln", "install":
 		if len(args) >= 2 {
-			if s, ok := w.scriptText(args[len(args)-2].Text); ok {
+			s, ok := w.scriptText(args[len(args)-2].Text)
+			if c.Program() == "ln" && !ok { // a symbolic link's target is seen from the link
+				s, ok = w.scriptText(path.Join(path.Dir(args[len(args)-1].Text), args[len(args)-2].Text))
+			}
+			if ok {
 				w.write(Write{Name: args[len(args)-1].Text, Text: s.text, Known: true})
 			}
 		}

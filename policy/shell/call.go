@@ -281,7 +281,11 @@ func (w *walker) attribute(name, flags string) {
 }
 
 // emit keeps a command.
-func (w *walker) emit(c Command) { w.r.add(w.complete(c)) }
+func (w *walker) emit(c Command) {
+	c = w.complete(c)
+	w.r.add(c)
+	w.effects(&c)
+}
 
 // ran keeps a command that stands for what its script runs.
 func (w *walker) ran(c Command, file string) {

@@ -160,6 +160,16 @@ func (w *walker) write(f Write) {
 	}
 }
 
+// effects remembers what a program other than those known here puts into files.
+func (w *walker) effects(c *Command) {
+	if w.r.opts.Effects == nil || w.f.remote != "" {
+		return
+	}
+	for _, f := range w.r.opts.Effects(c, w.st.file) {
+		w.write(f)
+	}
+}
+
 // catFile is the text of a file, when the line wrote it or it can be read.
 func (w *walker) catFile(name string) output {
 	if text, ok := w.st.file(name); ok {

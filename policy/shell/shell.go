@@ -111,6 +111,11 @@ type Options struct {
 	// scripts are followed four deep, and none within itself.
 	ReadFile func(name string) (text string, ok bool)
 
+	// Effects lists what a program that this package does not know puts into
+	// files, as far as its command says it; nil knows none. Names are as the
+	// command has them. read gives the text of a file that the line has written.
+	Effects func(c *Command, read func(name string) (string, bool)) []Write
+
 	Parsers *Parsers // may be nil
 }
 
