@@ -95,6 +95,15 @@ func secretURL(name, value string) bool {
 	return host != "" && host != "localhost" && host != "::1" && !strings.HasPrefix(host, "127.")
 }
 
+// belt is pushBelt, unless a rule of the user's own lets something through: it
+// may be a push.
+func belt(o *Options, env []string) []string {
+	if o.Set != nil && o.Set.Allows() {
+		return nil
+	}
+	return pushBelt(env)
+}
+
 // pushBelt makes git refuse to push to another machine, whoever asks it to: the
 // addresses that a push would go to are rewritten to one that no git can
 // reach. Fetching is not touched. It is a second belt: a repository with
@@ -147,14 +156,14 @@ func clientEnv(o *Options, attemptID string) []string {
 		set = append(set, "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1")
 	}
 	set = append(set, noProxy(given)...)
-	return override(given, ownVars, append(set, pushBelt(given)...))
+	return override(given, ownVars, append(set, belt(o, given)...))
 }
 
 // gateEnv is the environment of a gate: it runs what the agent wrote, and may
 // push as little as the agent.
 func gateEnv(o *Options) []string {
 	given, _ := Withheld(o.Env, o.KeepEnv)
-	return override(given, nil, append(pushBelt(given), "GIT_TERMINAL_PROMPT=0"))
+	return override(given, nil, append(belt(o, given), "GIT_TERMINAL_PROMPT=0"))
 }
 
 // override is env without the names of drop and with set in place of what has

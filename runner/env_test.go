@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/policy"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -130,5 +131,26 @@ func TestGitCannotPushElsewhere(t *testing.T) {
 	}
 	if got := git("config", "user.name"); got != "me" {
 		t.Errorf("the configuration that was there is lost: %q", got)
+	}
+}
+
+// A rule of the user's own that lets a push through must not be undone by git.
+func TestUsersOwnRulesTakeTheBeltOff(t *testing.T) {
+	own := `pack = "mine"
+[[rule]]
+id = "allow-staging"
+tier = "local"
+allow = true
+why = "The staging remote is a disk in this room."
+cmd = ["git push staging"]
+match = ["git push staging main", "cd x && git push staging", "git -C a push --force staging HEAD"]
+not_match = ["git push origin main", "git push"]
+`
+	set, err := policy.Load(policy.LoadOptions{Packs: []policy.PackFile{{Name: "rules.toml", Data: []byte(own), Own: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := proc.Getenv(clientEnv(&Options{Set: set}, "x"), "GIT_CONFIG_COUNT"); got != "" {
+		t.Errorf("the belt is on: %s", got)
 	}
 }
