@@ -45,7 +45,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
 	}
 	guard := r.guard(keep, &a)
-	was.cleared, was.guarded = guard.Cleared, Guarded(keep, o)
+	was.cleared, was.guarded = guard.Cleared, Guarded(o, GitDir(keep, o))
 	guard.Protect(*was.guarded)
 	seal, release, err := r.seal(keep, &a)
 	if err != nil {

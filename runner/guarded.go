@@ -11,8 +11,9 @@ import (
 )
 
 // Guarded is what a run in the repository keeps from the agent that works in
-// it: loop's own files and those it was told by, and its own process.
-func Guarded(ctx context.Context, o *Options) *policy.Guarded {
+// it: loop's own files and those it was told by, and its own process. gitDir is
+// git's common directory, "" when it is not known.
+func Guarded(o *Options, gitDir string) *policy.Guarded {
 	g := &policy.Guarded{Root: o.Root, Home: home(o.Env), Pids: []int{os.Getpid()}, Real: realPlace}
 	add := func(names ...string) {
 		for _, n := range names {
@@ -35,10 +36,15 @@ func Guarded(ctx context.Context, o *Options) *policy.Guarded {
 	for _, name := range []string{"BASH_ENV", "ENV", "ZDOTDIR"} {
 		add(proc.Getenv(o.Env, name))
 	}
-	if common := gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-common-dir"); common != "" {
-		add(filepath.Join(common, "hooks"), filepath.Join(common, "config"))
+	if gitDir != "" {
+		add(filepath.Join(gitDir, "hooks"), filepath.Join(gitDir, "config"))
 	}
 	return g
+}
+
+// GitDir is git's common directory of the repository, "" when there is none.
+func GitDir(ctx context.Context, o *Options) string {
+	return gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-common-dir")
 }
 
 func home(env []string) string {

@@ -111,7 +111,9 @@ func newReject(a *app) *cobra.Command {
 		Use: "reject ID...", Short: "Decide that actions will not run", Args: args(cobra.MinimumNArgs(1)),
 		Long: "Decide that actions will not run. They stay in the queue with your reason.\n" +
 			"With --always exactly this command, in this folder, is refused from then on without being\nqueued again, by a rule in your own rules.toml that gives your reason.\n\n" + exitHelp,
-		RunE: func(cmd *cobra.Command, refs []string) error { return a.reject(cmd.Context(), refs, reason, always, yes) },
+		RunE: func(cmd *cobra.Command, refs []string) error {
+			return a.reject(cmd.Context(), refs, reason, always, yes)
+		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, kept with the action")
 	cmd.Flags().BoolVar(&always, "always", false, "and refuse exactly this command from now on, without queueing it")

@@ -37,9 +37,8 @@ func newExplain(a *app) *cobra.Command {
 			}, ReadDir: func(name string) ([]string, bool) {
 				return runner.ReadFolder([]string{w.Root, dir}, name)
 			}}
-			call.Guarded = runner.Guarded(cmd.Context(), &runner.Options{
-				Root: w.Root, State: w.State, Env: a.env, Watched: watched(w.Root, c), Protected: a.protected(w), Now: a.now,
-			})
+			o := &runner.Options{Root: w.Root, State: w.State, Env: a.env, Watched: watched(w.Root, c), Protected: a.protected(w.User), Now: a.now}
+			call.Guarded = runner.Guarded(o, runner.GitDir(cmd.Context(), o))
 			ro, err := a.reportOptions()
 			if err != nil {
 				return err

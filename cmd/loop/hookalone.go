@@ -65,7 +65,7 @@ func (a *app) answerAlone(ctx context.Context, args []string) firewall.Reply {
 		if err != nil {
 			return nil, err
 		}
-		return h.guard(), nil
+		return h.guard(level), nil
 	}}
 	return alone.Answer(ctx, a.stdin)
 }
@@ -139,11 +139,25 @@ func (a *app) topFolder(ctx context.Context, dir string) string {
 	}
 }
 
-func (h *hookAlone) guard() *firewall.Guard {
-	return &firewall.Guard{
+func (h *hookAlone) guard(level policy.Level) *firewall.Guard {
+	g := &firewall.Guard{
 		Classifier: h.set, Queue: h, Base: queue.Action{Session: h.session},
 		Place: h.place, ReadFile: h.readFile, ReadDir: h.readDir, Now: h.a.now,
 	}
+	if level != policy.Interactive {
+		g.Protect(*h.guarded())
+		g.ProtectRun(os.Getppid(), 0) // the client
+	}
+	return g
+}
+
+// guarded is what an agent that nobody watches may not take away. Git is not
+// asked: a work tree that shares its repository has that one's files unguarded.
+func (h *hookAlone) guarded() *policy.Guarded {
+	o := &runner.Options{
+		Root: h.root, Env: h.a.env, Protected: h.a.protected(h.a.userDir()), Watched: []string{filepath.Join(h.root, config.FileName)},
+	}
+	return runner.Guarded(o, filepath.Join(h.root, ".git"))
 }
 
 func (h *hookAlone) readFile(cwd, name string) (string, bool) {

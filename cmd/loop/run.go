@@ -163,7 +163,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
-		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w), Set: set,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w.User), Set: set,
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
 }
@@ -180,8 +180,8 @@ func watched(root string, c config.Config) []string {
 }
 
 // protected are the places of loop's own that no call of an agent may change.
-func (a *app) protected(w workspace) []string {
-	own := []string{w.User}
+func (a *app) protected(userDir string) []string {
+	own := []string{userDir}
 	if dir, err := a.stateHome(); err == nil {
 		own = append(own, dir)
 	}

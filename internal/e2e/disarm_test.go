@@ -200,4 +200,13 @@ func TestNothingDisarmsTheFirewall(t *testing.T) {
 	if pushes != len(names)+1 {
 		t.Errorf("%d pushes in the queue, want %d", pushes, len(names)+1)
 	}
+	tampered := 0
+	for _, f := range s.Findings {
+		if f.Kind == "tampered" {
+			tampered++
+		}
+	}
+	if tampered == 0 {
+		t.Error("the changed settings are not in the report")
+	}
 }
