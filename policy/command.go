@@ -131,6 +131,9 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	var said []Hit
 	if t := r.tool(prog); t != nil {
 		said = r.toolCall(t, c)
+		if len(t.rules) == 0 && top(said) < External { // how it reads its line is known, not what it does
+			said = append(said, r.unknownProgram(prog, c)...)
+		}
 	} else if !unknownProgramWord(c.Argv[0]) {
 		said = r.unknownProgram(prog, c)
 	}

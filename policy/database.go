@@ -26,6 +26,11 @@ func dbRemote(a *args, rest []shell.Word) bool {
 		}
 	}
 	hosts = append(hosts, rest...)
+	for _, w := range a.words[:len(a.words)-len(rest)] { // goose DRIVER ADDRESS up
+		if strings.Contains(w.Text, "://") {
+			hosts = append(hosts, w)
+		}
+	}
 	for _, h := range hosts {
 		if remoteHost(h, a) {
 			return true
