@@ -171,20 +171,3 @@ func (r *reading) moduleFile(name string) []Hit {
 	}
 	return nil
 }
-
-// goFiles classifies the files that go run is given by name.
-func (r *reading) goFiles(c *shell.Command) []Hit {
-	if r.tree == nil || len(c.Argv) < 2 || c.Argv[1].Text != "run" {
-		return nil
-	}
-	var hits []Hit
-	for _, w := range c.Argv[2:] {
-		if path.Ext(w.Text) != ".go" {
-			continue
-		}
-		if text, file, ok := r.tree.read(w.Text); ok {
-			hits = append(hits, r.programFile("go", text, file)...)
-		}
-	}
-	return hits
-}
