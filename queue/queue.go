@@ -150,6 +150,13 @@ const (
 	Auth          Outcome = "auth"            // not logged in, key refused
 	CouldNotStart Outcome = "could-not-start" // no claude, bad flags
 	Unguarded     Outcome = "unguarded"       // hooks not live
+	Outage        Outcome = "outage"          // the provider or the way to it failed
+)
+
+// Why a session stops that no single attempt is the reason of.
+const (
+	Blocked Outcome = "blocked" // one story after the other got nowhere
+	Budget  Outcome = "budget"  // the session's cap is reached
 )
 
 // Passed reports whether the story's flag is set by this outcome.
@@ -175,6 +182,26 @@ type Session struct {
 	AuditKey   string    `json:"audit_key,omitempty"` // public half of the key that signs the audit trail; "" = none is kept
 	StoryOrder []string  `json:"story_order"`         // ids, as planned
 	Scan       bool      `json:"scan,omitempty"`      // not a run: hits that `loop scan --queue` put here
+	Account    string    `json:"account,omitempty"`   // what the client's work is charged to, for a person
+	Waits      []Wait    `json:"waits,omitempty"`     // for limits and outages
+}
+
+// Wait is a time in which nothing was done.
+type Wait struct {
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`          // as planned
+	Ended time.Time `json:"ended,omitzero"` // earlier after a signal; zero = loop died meanwhile
+	Cause Cause     `json:"cause,omitempty"`
+	Why   string    `json:"why"` // the client's words
+	Story string    `json:"story"`
+}
+
+// Duration is how long the wait was.
+func (w Wait) Duration() time.Duration {
+	if w.Ended.IsZero() {
+		return 0
+	}
+	return max(0, w.Ended.Sub(w.From))
 }
 
 // Attempt is one `claude --print` process working on one story.
@@ -194,6 +221,12 @@ type Attempt struct {
 	ChildStart string         `json:"child_start,omitempty"`
 	Outcome    Outcome        `json:"outcome,omitempty"`
 	Reason     string         `json:"reason,omitempty"` // one sentence for a person
+	Cause      Cause          `json:"cause,omitempty"`
+	ResetsAt   time.Time      `json:"resets_at,omitzero"`    // when a limit ends, as the client says
+	Blocked    string         `json:"blocked,omitempty"`     // why the story is not tried again in this session
+	KeySource  string         `json:"key_source,omitempty"`  // where the client says its key is from; "none" is a subscription
+	TreeBefore string         `json:"tree_before,omitempty"` // hash of the work tree; "" = not known
+	TreeAfter  string         `json:"tree_after,omitempty"`  // before the gates
 	Model      string         `json:"model,omitempty"`
 	CostUSD    float64        `json:"cost_usd"`
 	Tokens     int64          `json:"tokens"`

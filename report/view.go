@@ -51,7 +51,7 @@ func (s *story) class() class {
 		return classDone
 	case queue.Unproven:
 		return classUnproven
-	case queue.Limit, queue.Auth, queue.Interrupted, queue.Unguarded:
+	case queue.Limit, queue.Outage, queue.Auth, queue.Interrupted, queue.Unguarded:
 		return classCut
 	case "":
 		switch s.state {

@@ -29,17 +29,17 @@ const (
 
 // attempt runs one client process on one story and judges it. An error is
 // loop's own trouble; the agent's is in the attempt's outcome.
-func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time.Time, error) {
+func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, error) {
 	o := r.o
 	// State is written even after a signal.
 	keep := context.WithoutCancel(ctx)
 	before, err := stories.Read(o.Stories)
 	if err != nil {
-		return queue.Attempt{}, time.Time{}, err
+		return queue.Attempt{}, err
 	}
 	a, err := r.open(keep, s, before)
 	if err != nil {
-		return a, time.Time{}, err
+		return a, err
 	}
 	was := earlier{
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
@@ -49,32 +49,32 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, time
 	guard.Protect(*was.guarded)
 	seal, release, err := r.seal(keep, &a)
 	if err != nil {
-		return a, time.Time{}, r.broken(keep, &a, err)
+		return a, r.broken(keep, &a, err)
 	}
 	defer release()
 	guard.Seal = seal
 	end, err := r.supervise(ctx, keep, s, &a, guard)
 	if err != nil {
-		return a, time.Time{}, r.broken(keep, &a, err)
+		return a, r.broken(keep, &a, err)
 	}
 	if err := r.account(keep, seal, &a); err != nil {
-		return a, time.Time{}, err
+		return a, err
 	}
 	for _, c := range guard.AllowedCalls() {
 		if err := addFinding(keep, o, &a, "allowed", fmt.Sprintf("your rule %q let run: %s", c.Rule, c.Command)); err != nil {
-			return a, time.Time{}, err
+			return a, err
 		}
 	}
 	if err := tellDenied(keep, o, &a, guard.DeniedCalls()); err != nil {
-		return a, time.Time{}, err
+		return a, err
 	}
 	j := judge(end, o.Now())
-	a.Outcome, a.Reason = j.outcome, j.reason
+	a.Outcome, a.Reason, a.Cause, a.ResetsAt = j.outcome, j.reason, j.cause, j.resetsAt
 	a.HeadAfter = place(keep, o, o.Root).Head
 	if err := r.settle(ctx, keep, s, &a, was); err != nil {
-		return a, j.resetsAt, err
+		return a, err
 	}
-	return a, j.resetsAt, nil
+	return a, nil
 }
 
 // broken ends an attempt that an error of loop's own stopped before its client

@@ -32,12 +32,16 @@ type ending struct {
 	limit   *transcript.RateLimit // the last limit event, when it was a rejection
 	state   proc.State
 	stderr  string // its last part
+
+	apiError *transcript.APIError // what the client said in the model's place, when nothing came after it
+	retrying *transcript.Retry    // a request that was being tried again when nothing came any more
 }
 
 // judgement is what an ending means.
 type judgement struct {
 	outcome  queue.Outcome
 	reason   string
+	cause    queue.Cause
 	resetsAt time.Time
 }
 
@@ -45,6 +49,9 @@ type judgement struct {
 // together; none of them is right alone: the client says "success" for API
 // errors and exits with 0 after an interrupt.
 func judge(e ending, now time.Time) judgement {
+	if j, ok := judgeRetrying(e); ok {
+		return j
+	}
 	if j, ok := judgeStop(e); ok {
 		return j
 	}
@@ -53,10 +60,15 @@ func judge(e ending, now time.Time) judgement {
 	}
 	f := e.final
 	switch {
+	case f == nil && !e.started && causeOfText(lastLine(e.stderr)) == queue.NotLoggedIn:
+		// Nothing had run yet, so these words are the client's own.
+		return judgement{outcome: queue.Auth, cause: queue.NotLoggedIn, reason: clip(lastLine(e.stderr), 300)}
 	case f == nil && !e.started:
 		return judgement{outcome: queue.CouldNotStart, reason: withStderr("the client ended with "+exitText(e.state)+" before it began", e.stderr)}
 	case f == nil:
 		return judgement{outcome: queue.AgentFailed, reason: withStderr("the client ended with "+exitText(e.state)+" and without a result", e.stderr)}
+	case f.TerminalReason == "budget_exhausted" || f.Subtype == "error_max_budget_usd":
+		return judgement{outcome: queue.AgentFailed, cause: queue.OverBudget, reason: finalText(f)}
 	case f.IsError || f.Subtype != "success":
 		return judgement{outcome: queue.AgentFailed, reason: finalText(f)}
 	case f.TerminalReason != "" && f.TerminalReason != "completed":
@@ -84,27 +96,55 @@ func judgeStop(e ending) (judgement, bool) {
 	return judgement{}, false
 }
 
-// judgeProvider tells what is not the story's fault: a limit, a refused login.
-// Only the result record and the limit event count: the transcript of an agent
-// that works on such texts is full of them.
+// judgeProvider tells what is not the story's fault: a limit, an outage, a
+// refused login. Only what the client says in its own name counts: the
+// transcript of an agent that works on such texts is full of them.
 func judgeProvider(e ending, now time.Time) (judgement, bool) {
-	f := e.final
-	if f == nil || !f.IsError {
+	s, ok := signalsOf(e)
+	if !ok {
 		return judgement{}, false
 	}
-	text := finalText(f)
-	low := strings.ToLower(text)
-	switch {
-	case f.APIErrorStatus == 429 || f.APIErrorStatus == 0 && e.limit != nil || isLimitText(low):
-		return judgement{outcome: queue.Limit, reason: text, resetsAt: resetTime(e.limit, text, now)}, true
-	case f.APIErrorStatus == 401 || f.APIErrorStatus == 403,
-		strings.HasPrefix(low, "not logged in"), strings.HasPrefix(low, "invalid api key"):
-		return judgement{outcome: queue.Auth, reason: text}, true
-	case f.APIErrorStatus == 404:
-		// An unknown model: every other story would end the same way.
-		return judgement{outcome: queue.CouldNotStart, reason: text}, true
+	j := judgement{cause: causeOf(s), reason: s.text}
+	if e.final != nil && s.text == "" {
+		j.reason = finalText(e.final)
 	}
-	return judgement{}, false
+	if j.reason == "" {
+		j.reason = j.cause.String()
+	}
+	switch j.cause {
+	case queue.FiveHourLimit, queue.WeeklyLimit, queue.ModelLimit, queue.UsageLimit, queue.SpendLimit, queue.RateLimit,
+		queue.Credit, queue.Disabled, queue.LongContext:
+		j.outcome, j.resetsAt = queue.Limit, resetTime(s.limit, s.text, j.cause, now)
+	case queue.Overloaded, queue.ServerError, queue.Network, queue.Untrusted, queue.Proxy:
+		j.outcome = queue.Outage
+	case queue.NotLoggedIn:
+		j.outcome = queue.Auth
+	case queue.NoModel:
+		// Every other story would end the same way.
+		j.outcome = queue.CouldNotStart
+	case queue.PromptTooLong, queue.ReplyTooLong, queue.BadRequest, queue.OverBudget:
+		j.outcome = queue.AgentFailed
+	case "":
+		return judgement{}, false
+	}
+	return j, true
+}
+
+// judgeRetrying: the client was asking a provider again and again when it fell
+// silent or its time was over, so that it is not the agent that hung.
+func judgeRetrying(e ending) (judgement, bool) {
+	if e.retrying == nil || e.cause != stopSilence && e.cause != stopWall {
+		return judgement{}, false
+	}
+	c := causeOf(signals{status: e.retrying.Status, kind: e.retrying.Error})
+	switch c {
+	case queue.ServerError, queue.Overloaded:
+	case queue.RateLimit:
+		return judgement{outcome: queue.Limit, cause: c, reason: "the provider's rate limit did not lift while the client tried again"}, true
+	default:
+		c = queue.Network
+	}
+	return judgement{outcome: queue.Outage, cause: c, reason: c.String() + " while the client tried again and again"}, true
 }
 
 // finalText is what a result record says for a person, one line.
@@ -116,8 +156,7 @@ func finalText(f *transcript.Final) string {
 	if text == "" {
 		text = strings.TrimSpace(f.Subtype + " " + f.TerminalReason)
 	}
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	return clip(text, 300)
+	return oneLine(text)
 }
 
 func exitText(s proc.State) string {
@@ -128,11 +167,15 @@ func exitText(s proc.State) string {
 }
 
 func withStderr(reason, stderr string) string {
-	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+	if last := lastLine(stderr); last != "" {
 		return reason + ": " + clip(last, 300)
 	}
 	return reason
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndex(text, "\n")+1:])
 }
 
 // clip cuts a text to n runes.

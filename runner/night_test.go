@@ -150,7 +150,7 @@ func TestOutcomes(t *testing.T) {
 		"usage limit":        {sim.Any(sim.Step{Fail: "usage-limit"}), nil, queue.Limit, false},
 		"key refused":        {sim.Any(sim.Step{Fail: "auth"}), nil, queue.Auth, false},
 		"not logged in":      {sim.Any(sim.Step{Fail: "not-logged-in"}), nil, queue.Auth, false},
-		"server error":       {sim.Any(sim.Step{Fail: "server"}), nil, queue.AgentFailed, true},
+		"server error":       {sim.Any(sim.Step{Fail: "server"}), nil, queue.Outage, true},
 		"crash":              {sim.Any(say("x"), sim.Step{Crash: true}), nil, queue.AgentFailed, true},
 		"exit 0, no result":  {sim.Any(say("x"), sim.Step{Exit: &zero}), nil, queue.AgentFailed, true},
 		"exit 1, no result":  {sim.Any(say("x"), sim.Step{Exit: &one}), nil, queue.AgentFailed, true},
@@ -417,7 +417,7 @@ func TestDependentsOfAFailedStoryAreSkipped(t *testing.T) {
 		"1": {Steps: []sim.Step{{Fail: "server"}}}, "*": {Steps: []sim.Step{say("ok")}},
 	}}, "first", "after 1", "after 2", "free")
 	n.run(t.Context())
-	want := "start 1\nend 1 failed\n" +
+	want := "start 1\nend 1 outage\n" +
 		"notice story \"2\" is skipped: it depends on \"1\", which did not pass\n" +
 		"notice story \"3\" is skipped: it depends on \"2\", which did not pass\n" +
 		"start 4\nnotice gate: true\nend 4 done\n"

@@ -274,7 +274,7 @@ func planOnly(f *stories.File, open []stories.Story, id string) ([]stories.Story
 func (r *run) work(ctx context.Context, plan []stories.Story) error {
 	for i, s := range plan {
 		if ctx.Err() != nil {
-			r.stop(queue.Attempt{Outcome: queue.Interrupted, Reason: "interrupted by a signal"}, time.Time{})
+			r.stop(queue.Attempt{Outcome: queue.Interrupted, Reason: "interrupted by a signal"})
 			return nil
 		}
 		if dep := r.blockedBy(s); dep != "" {
@@ -286,7 +286,7 @@ func (r *run) work(ctx context.Context, plan []stories.Story) error {
 			return err
 		}
 		r.o.Progress.StoryStart(i+1, len(plan), s)
-		a, resets, err := r.at(s).attempt(ctx, s)
+		a, err := r.at(s).attempt(ctx, s)
 		if err != nil {
 			return fmt.Errorf("story %q: %w", s.ID, err)
 		}
@@ -294,7 +294,7 @@ func (r *run) work(ctx context.Context, plan []stories.Story) error {
 		r.failed[s.ID] = !a.Outcome.Passed()
 		r.o.Progress.StoryEnd(a)
 		if stops(a.Outcome) {
-			r.stop(a, resets)
+			r.stop(a)
 			return nil
 		}
 	}
@@ -315,13 +315,13 @@ func stops(o queue.Outcome) bool {
 	switch o {
 	case queue.Limit, queue.Auth, queue.Unguarded, queue.Interrupted, queue.CouldNotStart:
 		return true
-	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung:
+	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.Outage, queue.Blocked, queue.Budget:
 	}
 	return false
 }
 
-func (r *run) stop(a queue.Attempt, resets time.Time) {
-	r.session.Stopped, r.session.StopKind, r.session.ResetsAt = a.Reason, a.Outcome, resets
+func (r *run) stop(a queue.Attempt) {
+	r.session.Stopped, r.session.StopKind, r.session.ResetsAt = a.Reason, a.Outcome, a.ResetsAt
 }
 
 // Told is what an attempt is told beside its story and the rules.

@@ -76,6 +76,7 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 	if err != nil {
 		return "", err
 	}
+	cut := ""
 	for i := len(attempts) - 1; i >= 0; i-- {
 		a := attempts[i]
 		if a.Story != s.ID {
@@ -83,14 +84,27 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 		}
 		switch a.Outcome {
 		case queue.GateFailed:
-			return gateFailed(a), nil
+			return joinTold(gateFailed(a), cut), nil
 		case queue.AgentFailed, queue.Hung:
-			return a.Reason, nil
-		case queue.Done, queue.Unproven, queue.Limit, queue.Interrupted, queue.Auth, queue.CouldNotStart, queue.Unguarded:
+			return joinTold(a.Reason, cut), nil
+		case queue.Limit, queue.Outage:
+			// It was cut short; what it was to mend still holds.
+			if a.Calls > 0 {
+				cut = toldCut
+			}
+			continue
+		case queue.Done, queue.Unproven, queue.Interrupted, queue.Auth, queue.CouldNotStart, queue.Unguarded, queue.Blocked, queue.Budget:
 		}
-		return "", nil
+		return cut, nil
 	}
-	return "", nil
+	return cut, nil
+}
+
+// toldCut is said of an attempt that a limit or an outage ended.
+const toldCut = "It was cut short by a usage limit or an outage of the provider, not by a fault of the work. What it had changed until then is in the work tree: look at it first and go on from there."
+
+func joinTold(parts ...string) string {
+	return strings.TrimSpace(strings.Join(parts, "\n\n"))
 }
 
 func gateFailed(a queue.Attempt) string {

@@ -154,10 +154,11 @@ func (w *watch) see(ev transcript.Event) {
 	if ev.Kind != transcript.KindFinal && ev.Kind != transcript.KindHook {
 		w.afterResult.Stop()
 	}
+	w.trouble(ev)
 	switch ev.Kind {
 	case transcript.KindInit:
 		w.end.started = true
-		w.a.Model = ev.Init.Model
+		w.a.Model, w.a.KeySource = ev.Init.Model, ev.Init.APIKeySource
 	case transcript.KindCall:
 		w.a.Calls++
 		w.names[ev.Call.ID] = ev.Call.Name
@@ -182,6 +183,22 @@ func (w *watch) see(ev transcript.Event) {
 		if ev.RateLimit.Status == "rejected" {
 			w.end.limit = ev.RateLimit
 		}
+	}
+}
+
+// trouble keeps what the client last said of requests that failed, until the
+// model is heard again.
+func (w *watch) trouble(ev transcript.Event) {
+	switch ev.Kind {
+	case transcript.KindRetry:
+		w.end.retrying = ev.Retry
+	case transcript.KindText, transcript.KindThinking, transcript.KindCall:
+		if ev.Agent == "" {
+			w.end.apiError = ev.APIError()
+		}
+		w.end.retrying = nil
+	case transcript.KindResult, transcript.KindFinal:
+		w.end.retrying = nil
 	}
 }
 

@@ -115,7 +115,8 @@ type Final struct {
 	Subtype        string
 	IsError        bool
 	TerminalReason string
-	APIErrorStatus int // 0 = none
+	APIErrorStatus int    // 0 = none
+	APIError       string `json:",omitempty"` // usage_limit_reached, connection_failed, ...
 	Result         string
 	Errors         []string
 	NumTurns       int

@@ -97,6 +97,7 @@ func (d *lineDecoder) final(v gjson.Result, ev Event) {
 		IsError:             v.Get("is_error").Bool(),
 		TerminalReason:      v.Get("terminal_reason").String(),
 		APIErrorStatus:      int(v.Get("api_error_status").Int()),
+		APIError:            v.Get("api_error").String(),
 		Result:              v.Get("result").String(),
 		Errors:              stringsOf(v.Get("errors")),
 		NumTurns:            int(v.Get("num_turns").Int()),
@@ -129,6 +130,11 @@ func (d *lineDecoder) rateLimit(v gjson.Result, ev Event) {
 	if !info.IsObject() {
 		info = v
 	}
+	ev.Kind, ev.RateLimit = KindRateLimit, rateLimitOf(info)
+	d.add(ev)
+}
+
+func rateLimitOf(info gjson.Result) *RateLimit {
 	rl := &RateLimit{
 		Status:   info.Get("status").String(),
 		Type:     first(info, "rateLimitType", "rate_limit_type").String(),
@@ -142,8 +148,7 @@ func (d *lineDecoder) rateLimit(v gjson.Result, ev Event) {
 			return true
 		})
 	}
-	ev.Kind, ev.RateLimit = KindRateLimit, rl
-	d.add(ev)
+	return rl
 }
 
 // milliseconds reads a duration; one out of range is cut, not wrapped.
