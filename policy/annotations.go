@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 import "strings"
 
 // lower is what a hit of an unknown tool becomes by what the tool's server
@@ -23,10 +25,8 @@ func takesCode(v any) bool {
 	case string:
 		return strings.HasPrefix(v, "#!") || strings.HasPrefix(v, "```")
 	case []any:
-		for _, x := range v {
-			if takesCode(x) {
-				return true
-			}
+		if slices.ContainsFunc(v, takesCode) {
+			return true
 		}
 	case map[string]any:
 		for k, x := range v {

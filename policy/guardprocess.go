@@ -184,10 +184,8 @@ func setsGitConfig(a *args, rest []shell.Word) bool {
 	if a.guard == nil || len(rest) == 0 {
 		return false
 	}
-	for _, read := range []string{"--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool"} {
-		if a.has(read) {
-			return false
-		}
+	if slices.ContainsFunc([]string{"--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool"}, a.has) {
+		return false
 	}
 	for i, w := range a.argv {
 		file, glued := strings.CutPrefix(w.Text, "--file=")

@@ -163,14 +163,15 @@ func preCommitHooks(text, file string) *taskfile {
 		}
 		for _, h := range listOf(mapOf(repo)["hooks"]) {
 			hook := mapOf(h)
-			entry := textOf(hook["entry"])
+			var entry strings.Builder
+			entry.WriteString(textOf(hook["entry"]))
 			switch textOf(hook["language"]) {
 			case "system", "script", "python", "node", "ruby", "unsupported", "unsupported_script", "":
 			default:
 				continue // a container, or a pattern that is looked for
 			}
 			for _, a := range listOf(hook["args"]) {
-				entry += " " + quoteWords([]string{textOf(a)})
+				entry.WriteString(" " + quoteWords([]string{textOf(a)}))
 			}
 			stages := listOf(hook["stages"])
 			if len(stages) == 0 {
@@ -184,8 +185,8 @@ func preCommitHooks(text, file string) *taskfile {
 				if stage == "commit" || stage == "push" {
 					stage = "pre-" + stage
 				}
-				t.toxEnv(textOf(hook["id"])+"@"+stage).command(entry, file, text)
-				t.toxEnv("@"+stage).command(entry, file, text)
+				t.toxEnv(textOf(hook["id"])+"@"+stage).command(entry.String(), file, text)
+				t.toxEnv("@"+stage).command(entry.String(), file, text)
 			}
 		}
 	}

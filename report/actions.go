@@ -55,11 +55,12 @@ func (p *printer) action(v *view, a *queue.Action) {
 // againWords say how an action and others are one intent in several spellings.
 func againWords(a *queue.Action) (out []string) {
 	if n := len(a.Again); n > 0 {
-		text := "tried again in another spelling: " + plural(n, "time", "times") + ","
+		var text strings.Builder
+		text.WriteString("tried again in another spelling: " + plural(n, "time", "times") + ",")
 		for _, w := range a.Again {
-			text += " #" + strconv.FormatUint(w, 10)
+			text.WriteString(" #" + strconv.FormatUint(w, 10))
 		}
-		out = append(out, text)
+		out = append(out, text.String())
 	}
 	if n := relatedNumber(a); n != "" && a.Evidence == policy.Blocked {
 		out = append(out, "tries again what was refused as #"+n)

@@ -52,19 +52,21 @@ func outline(ev Event) string {
 		}
 		return s
 	case ev.Result != nil:
-		s := "result " + ev.Result.CallID
+		var s strings.Builder
+		s.WriteString("result " + ev.Result.CallID)
 		for i, set := range []bool{ev.Result.IsError, ev.Result.NotRun, ev.Result.Interrupted} {
 			if set {
-				s += []string{" error", " notrun", " interrupted"}[i]
+				s.WriteString([]string{" error", " notrun", " interrupted"}[i])
 			}
 		}
-		return s + fmt.Sprintf(" %q", ev.Result.Text)
+		return s.String() + fmt.Sprintf(" %q", ev.Result.Text)
 	case len(ev.Tools) > 0:
-		s := "tools"
+		var s strings.Builder
+		s.WriteString("tools")
 		for _, tool := range ev.Tools {
-			s += " " + tool.Server + "/" + tool.Name
+			s.WriteString(" " + tool.Server + "/" + tool.Name)
 		}
-		return s
+		return s.String()
 	}
 	return ""
 }
