@@ -82,7 +82,7 @@ func judge(e ending, now time.Time) judgement {
 func judgeStop(e ending) (judgement, bool) {
 	switch e.cause {
 	case stopInterrupt:
-		return judgement{outcome: queue.Interrupted, reason: "interrupted by a signal"}, true
+		return judgement{outcome: queue.Interrupted, reason: e.detail}, true
 	case stopSilence:
 		return judgement{outcome: queue.Hung, reason: "no sign of life for " + e.detail}, true
 	case stopWall:

@@ -45,8 +45,11 @@ type Live struct {
 	Elapsed time.Duration
 	Calls   int
 	Denied  int
-	Cost    float64 // of the session's ended attempts
-	Doing   string  // the call under way, hostile text
+	Cost    float64   // of the session's ended attempts
+	Doing   string    // the call under way, hostile text
+	Dir     string    // folder of the attempt
+	Seen    time.Time // when the client last gave a sign of life
+	Over    bool      // the client has ended; its story is being settled
 }
 
 // Options are everything a run needs.
@@ -93,6 +96,7 @@ type Options struct {
 	Set      *policy.Set
 	Store    *queue.Store
 	Progress Progress
+	Tell     func(Event)     // what a person who is away may want to hear of; must not wait; nil = nobody is told
 	Log      *slog.Logger    // details for whoever looks for a fault; nil = none
 	Kill     <-chan struct{} // closed by the second signal: end now
 	Now      func() time.Time
@@ -114,6 +118,7 @@ type run struct {
 	cost    float64
 	failed  map[string]bool // stories that did not pass in this session
 	mcp     string          // copy of the MCP configuration taken at the start
+	asks    *stopWatch
 	notes   []Note
 	vetted  string        // mark of the client that was vetted
 	ledger  *ledger       // nil = no receipts
@@ -148,6 +153,10 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 		return queue.Session{}, err
 	}
 	defer unlock()
+	self := proc.Self()
+	ctx, asks, release := watchStop(ctx, o.State, self.Pid, self.Start)
+	defer release()
+	here := newPresence(ctx, &o, asks)
 	if err := proc.Subreaper(); err != nil {
 		return queue.Session{}, fmt.Errorf("take charge of orphaned processes: %w", err)
 	}
@@ -160,6 +169,8 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if err != nil {
 		return queue.Session{}, err
 	}
+	r.asks = asks
+	here.begin(&r.session, len(plan))
 	if r.ledger != nil {
 		defer r.ledger.signer.Close()
 	}
@@ -170,6 +181,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 		r.session.Stopped = err.Error()
 	}
 	r.session.Ended = o.Now().UTC()
+	defer func() { here.end(&r.session) }()
 	// The session's end is written even after a signal.
 	if putErr := o.Store.PutSession(context.WithoutCancel(ctx), r.session); err == nil {
 		err = putErr
@@ -273,8 +285,8 @@ func planOnly(f *stories.File, open []stories.Story, id string) ([]stories.Story
 // work runs one attempt per story, in order.
 func (r *run) work(ctx context.Context, plan []stories.Story) error {
 	for i, s := range plan {
-		if ctx.Err() != nil {
-			r.stop(queue.Attempt{Outcome: queue.Interrupted, Reason: "interrupted by a signal"})
+		if why := r.stopped(ctx); why != "" {
+			r.stop(queue.Attempt{Outcome: queue.Interrupted, Reason: why})
 			return nil
 		}
 		if dep := r.blockedBy(s); dep != "" {

@@ -55,6 +55,7 @@ type watch struct {
 	names   map[string]string // tool name by call id, of calls without a result yet
 	doing   string
 	told    time.Time // when the live line was told last
+	seen    time.Time // when the last event came
 	stopped bool
 
 	silence, wall, afterResult *time.Timer
@@ -82,6 +83,7 @@ func (w *watch) run(ctx context.Context) ending {
 				continue
 			}
 			w.silence.Reset(w.o.Silence)
+			w.seen = w.o.Now()
 			w.see(ev)
 		case w.end.state = <-exited:
 			exited, w.stopped = nil, true // what is left to read needs no stopping
@@ -93,10 +95,10 @@ func (w *watch) run(ctx context.Context) ending {
 			w.stop(stopGrace, "")
 		case <-interrupted:
 			interrupted = nil
-			w.stop(stopInterrupt, "")
+			w.stop(stopInterrupt, interruption(ctx))
 		case <-kill:
 			kill = nil
-			w.stop(stopInterrupt, "")
+			w.stop(stopInterrupt, bySignal)
 			go func() { _, _ = w.child.Kill() }()
 		case <-tick.C:
 		}
@@ -228,5 +230,6 @@ func (w *watch) live() {
 	w.o.Progress.Live(Live{
 		Story: w.a.Story, Elapsed: now.Sub(w.a.Started), Calls: w.a.Calls,
 		Denied: w.guard.Deferred(), Cost: w.cost, Doing: w.doing,
+		Dir: w.a.Dir, Seen: w.seen, Over: w.stopped && w.end.final != nil,
 	})
 }

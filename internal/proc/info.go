@@ -149,3 +149,12 @@ func (s *stale) member(t *table, e entry) bool {
 	}
 	return s.mark != "" && markOf(e.pid) == s.mark
 }
+
+// Find is the process that has this pid now; ok is false when none has.
+func Find(pid int) (p Process, ok bool) {
+	e, ok := readEntry(pid)
+	if !ok || e.dead || pid <= 0 {
+		return Process{}, false
+	}
+	return processOf(pid), true
+}

@@ -1,0 +1,209 @@
+package runner
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// statusPause is how often the status is written while nothing but the call
+// under way changes.
+const statusPause = time.Second
+
+// Happening is something that a person who is away may want to hear of.
+type Happening string
+
+// What a person is told of.
+const (
+	HappenedEnd      Happening = "end"      // the session ended
+	HappenedBlock    Happening = "block"    // a story did not pass
+	HappenedLimit    Happening = "limit"    // nothing goes on until a limit resets, or a person logs in
+	HappenedQuestion Happening = "question" // the agent asked something
+	HappenedExecuted Happening = "executed" // a call ran that reached outside
+)
+
+// Event is one happening.
+type Event struct {
+	What    Happening
+	Session string
+	Story   string         // "" = of the session as a whole
+	Text    string         // one sentence: may hold hostile text and secrets
+	Attempt *queue.Attempt // of a story
+	Actions []queue.Action // executed ones, questions
+	Status  Status         // as it stands then
+	When    time.Time
+}
+
+// presence stands between a run and its Progress: it keeps the status file and
+// tells Options.Tell what happens.
+type presence struct {
+	Progress
+
+	ctx  context.Context //nolint:containedctx // Progress has none
+	o    *Options
+	asks *stopWatch
+
+	mu      sync.Mutex
+	s       Status
+	written time.Time
+	failed  bool // a status could not be written; that is told once
+}
+
+// newPresence puts a presence in front of o's Progress.
+func newPresence(ctx context.Context, o *Options, asks *stopWatch) *presence {
+	self := proc.Self()
+	p := &presence{Progress: o.Progress, ctx: context.WithoutCancel(ctx), o: o, asks: asks, s: Status{
+		Schema: 1, Pid: self.Pid, PidStart: self.Start, BootID: proc.BootID(),
+		Started: o.Now().UTC(), Level: o.Level.String(), Phase: PhaseStarting,
+	}}
+	o.Progress = p
+	return p
+}
+
+// change changes the status and writes it.
+func (p *presence) change(now bool, f func(*Status)) {
+	p.mu.Lock()
+	f(&p.s)
+	p.mu.Unlock()
+	p.write(now)
+}
+
+// write writes the status, not more often than once in statusPause unless now.
+func (p *presence) write(now bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := p.o.Now()
+	if p.s.Session == "" { // what the last session left stays until there is another
+		return
+	}
+	if !now && at.Sub(p.written) < statusPause {
+		return
+	}
+	p.written, p.s.Written = at, at.UTC()
+	if p.asks != nil {
+		if q, ok := p.asks.request(); ok {
+			p.s.Stop = q.How
+		}
+	}
+	if err := writeStatus(p.o.State, p.s); err != nil && !p.failed {
+		p.failed = true
+		p.o.Log.Warn("the status file could not be written; the run goes on without it", "error", err)
+	}
+}
+
+// begin says which session it is.
+func (p *presence) begin(s *queue.Session, total int) {
+	p.change(true, func(st *Status) { st.Session, st.Started, st.Total = s.ID, s.Started, total })
+}
+
+// end says how the session ended.
+func (p *presence) end(s *queue.Session) {
+	p.change(true, func(st *Status) {
+		st.Phase, st.Ended, st.Why = PhaseEnded, s.Ended, s.Stopped
+		st.Doing, st.Until = "", time.Time{}
+	})
+	if s.StopKind == queue.Limit || s.StopKind == queue.Auth {
+		p.tell(HappenedLimit, s.Stopped, nil, nil)
+	}
+	p.tell(HappenedEnd, endText(s, p.status()), nil, nil)
+}
+
+func (p *presence) status() Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.s
+}
+
+// StoryStart says that a story begins.
+func (p *presence) StoryStart(number, total int, s stories.Story) {
+	p.change(true, func(st *Status) {
+		st.Phase, st.Number, st.Total, st.Story, st.Title = PhaseWorking, number, total, s.ID, s.Title
+		st.StoryStarted, st.Dir, st.Calls, st.Refused, st.Doing, st.Seen = p.o.Now().UTC(), "", 0, 0, "", time.Time{}
+		st.Until, st.Why, st.Notice = time.Time{}, "", ""
+	})
+	p.Progress.StoryStart(number, total, s)
+}
+
+// Live says how the attempt stands.
+func (p *presence) Live(l Live) {
+	p.change(false, func(st *Status) {
+		st.Phase, st.Dir, st.Calls, st.Refused, st.Doing = PhaseWorking, l.Dir, l.Calls, l.Denied, l.Doing
+		st.Seen, st.CostUSD = l.Seen.UTC(), l.Cost
+		if l.Over {
+			st.Phase = PhaseChecking
+		}
+	})
+	p.Progress.Live(l)
+}
+
+// StoryEnd says how a story ended.
+func (p *presence) StoryEnd(a queue.Attempt) {
+	p.change(true, func(st *Status) {
+		st.Phase, st.Doing, st.CostUSD = PhaseChecking, "", st.CostUSD+a.CostUSD
+		if a.Outcome.Passed() {
+			st.Passed++
+		} else {
+			st.Failed++
+		}
+	})
+	p.Progress.StoryEnd(a)
+	p.tellStory(a)
+}
+
+// Notice says something else that a person should know.
+func (p *presence) Notice(text string) {
+	p.change(true, func(st *Status) { st.Notice = text })
+	p.Progress.Notice(text)
+}
+
+// tellStory tells what became of a story, and what it did outside.
+func (p *presence) tellStory(a queue.Attempt) {
+	if p.o.Tell == nil {
+		return
+	}
+	if blocks(a.Outcome) {
+		p.tell(HappenedBlock, storyText(a), &a, nil)
+	}
+	actions, err := p.o.Store.Actions(p.ctx, queue.Filter{Session: a.Session, Story: a.Story})
+	if err != nil {
+		p.o.Log.Warn("what a story did outside could not be read for a notification", "story", a.Story, "error", err)
+		return
+	}
+	var ran, questions []queue.Action
+	for _, x := range actions {
+		switch {
+		case x.Attempt != a.ID:
+		case x.Kind == "question":
+			questions = append(questions, x)
+		case x.Tier == policy.External && x.Evidence == policy.Executed:
+			ran = append(ran, x)
+		}
+	}
+	if len(ran) > 0 {
+		p.tell(HappenedExecuted, actionsText("ran and reached outside", ran), &a, ran)
+	}
+	if len(questions) > 0 {
+		p.tell(HappenedQuestion, actionsText("asked", questions), &a, questions)
+	}
+}
+
+func (p *presence) tell(what Happening, text string, a *queue.Attempt, actions []queue.Action) {
+	if p.o.Tell == nil {
+		return
+	}
+	e := Event{What: what, Text: text, Attempt: a, Actions: actions, Status: p.status(), When: p.o.Now().UTC()}
+	e.Session = e.Status.Session
+	if a != nil {
+		e.Story = a.Story
+	}
+	p.o.Tell(e)
+}
+
+// blocks says whether an outcome is news about its story: what stops the whole
+// session is told as that.
+func blocks(o queue.Outcome) bool { return !o.Passed() && !stops(o) }
