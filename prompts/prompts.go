@@ -69,7 +69,11 @@ type Attempt struct {
 	Gates      []string // commands that will decide
 	Unanswered []string // numbers and commands of this story's actions that already wait
 	LastFailed string   // why the last attempt at this story did not pass; "" = none
+	Answers    []Answer // to what earlier attempts asked
 }
+
+// Answer is what a person said to a question of an earlier attempt.
+type Answer struct{ Question, Answer string }
 
 // Build is the prompt of one attempt.
 func Build(a Attempt) (string, error) {

@@ -18,8 +18,8 @@ const (
 )
 
 // Decide records a person's decision: approve takes a pending action to
-// approved; reject takes a pending, approved, failed or unknown one to
-// rejected. Any other status is an ErrStatus and changes nothing.
+// approved; reject takes a pending, approved, failed, unknown or
+// answered one to rejected. Any other status is an ErrStatus and changes nothing.
 func (s *Store) Decide(ctx context.Context, ref string, d Decision) (Action, error) {
 	return s.change(ctx, ref, func(tx *bolt.Tx, a *Action) error {
 		switch d.Verb {
@@ -32,7 +32,7 @@ func (s *Store) Decide(ctx context.Context, ref string, d Decision) (Action, err
 			}
 			a.Status = Approved
 		case Reject:
-			if !slices.Contains([]Status{Pending, Approved, Failed, Unknown}, a.Status) {
+			if !slices.Contains([]Status{Pending, Approved, Failed, Unknown, Answered}, a.Status) {
 				return statusError(*a)
 			}
 			a.Status = Rejected
@@ -100,6 +100,9 @@ func mayReplay(a Action, again bool) error {
 
 // replayable refuses what was never called.
 func replayable(a Action) error {
+	if a.IsQuestion() {
+		return ErrQuestion
+	}
 	switch a.Evidence {
 	case policy.Mentioned:
 		return ErrMention

@@ -8,15 +8,17 @@ import (
 
 // Errors that callers branch on with errors.Is.
 var (
-	ErrBusy      = errors.New("queue in use by another process")
-	ErrNotFound  = errors.New("not found")
-	ErrAmbiguous = errors.New("ambiguous")
-	ErrStatus    = errors.New("wrong status for that")
-	ErrMention   = errors.New("only mentioned, nothing was called")
-	ErrWritten   = errors.New("only written into a file, nothing was called")
-	ErrExecuted  = errors.New("already executed")
-	ErrAsked     = errors.New("asked at the prompt, and may have run")
-	ErrReadOnly  = errors.New("queue opened for reading only")
+	ErrBusy       = errors.New("queue in use by another process")
+	ErrNotFound   = errors.New("not found")
+	ErrAmbiguous  = errors.New("ambiguous")
+	ErrStatus     = errors.New("wrong status for that")
+	ErrMention    = errors.New("only mentioned, nothing was called")
+	ErrWritten    = errors.New("only written into a file, nothing was called")
+	ErrExecuted   = errors.New("already executed")
+	ErrAsked      = errors.New("asked at the prompt, and may have run")
+	ErrQuestion   = errors.New("a question, nothing was called")
+	ErrNoQuestion = errors.New("not a question")
+	ErrReadOnly   = errors.New("queue opened for reading only")
 )
 
 // AmbiguousError says that a reference fits more than one entry. It is

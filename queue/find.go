@@ -207,7 +207,7 @@ func (s *Store) WaitingElsewhere(ctx context.Context, session string) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	f := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{policy.Executed, policy.Blocked, policy.Written}}
+	f := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{"", policy.Executed, policy.Blocked, policy.Written}}
 	list, err := chosen(raw, f)
 	return len(list), err
 }

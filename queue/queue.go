@@ -55,6 +55,7 @@ const (
 	Unknown    Status = "unknown" // died while replaying
 	Rejected   Status = "rejected"
 	Superseded Status = "superseded"
+	Answered   Status = "answered" // a question that a person has answered
 )
 
 // FoundBy says who saw the action first.
@@ -71,10 +72,11 @@ type Action struct {
 	Schema     int             `json:"schema"`
 	ID         string          `json:"id"`     // UUIDv7
 	Number     uint64          `json:"number"` // short number for people, unique in this queue
-	Kind       string          `json:"kind"`   // "call"
+	Kind       string          `json:"kind"`   // KindCall or KindQuestion
 	Session    string          `json:"session"`
 	Story      string          `json:"story"` // story id
 	StoryTitle string          `json:"story_title,omitempty"`
+	StoryHash  string          `json:"story_hash,omitempty"` // of a question: the text of the story that it is about
 	Attempt    string          `json:"attempt"`
 	Tool       string          `json:"tool"`
 	ToolUseID  string          `json:"tool_use_id,omitempty"`
@@ -143,6 +145,8 @@ const (
 	Done          Outcome = "done"            // ended well, and every gate passed
 	Unproven      Outcome = "unproven"        // ended well, no gate configured
 	GateFailed    Outcome = "gate-failed"     // ended well, a gate did not pass
+	Unchanged     Outcome = "unchanged"       // ended well, and nothing in the work tree is other than before
+	Question      Outcome = "question"        // ended with a question; the story waits for the answer
 	AgentFailed   Outcome = "failed"          // the agent or client ended with an error
 	Limit         Outcome = "limit"           // usage limit
 	Hung          Outcome = "hung"            // silence or wall limit
@@ -235,6 +239,7 @@ type Attempt struct {
 	Denied     int            `json:"denied"`
 	Gates      []Gate         `json:"gates,omitempty"`
 	FinalText  string         `json:"final_text,omitempty"` // what the agent said at the end, capped
+	Question   string         `json:"question,omitempty"`   // what it asked: hostile text
 	Memory     []MemoryChange `json:"memory,omitempty"`
 	SharedRuns int            `json:"shared_runs,omitempty"` // calls of tier shared that ran
 	Shared     []string       `json:"shared,omitempty"`      // their command lines, first 20
@@ -292,7 +297,7 @@ type Finding struct {
 	Session string    `json:"session"`
 	Story   string    `json:"story,omitempty"`
 	Attempt string    `json:"attempt,omitempty"`
-	Kind    string    `json:"kind"` // claim, unguarded, tampered, untested, old-client, recovered, scan-gap, leftover, escaped, allowed, denied, receipt
+	Kind    string    `json:"kind"` // claim, asked, reopened, weakened, broke, gate-copy, red-before, unguarded, tampered, untested, old-client, recovered, scan-gap, leftover, escaped, allowed, denied, receipt
 	Text    string    `json:"text"` // for a person; may quote hostile text
 	When    time.Time `json:"when"`
 }
@@ -302,8 +307,9 @@ type StoryState struct {
 	Schema  int       `json:"schema"`
 	File    string    `json:"file"`
 	Story   string    `json:"story"`
-	Hash    string    `json:"hash"` // of its text; another text is another story
-	Outcome Outcome   `json:"outcome"`
+	Hash    string    `json:"hash"`    // of its text; another text is another story
+	Outcome Outcome   `json:"outcome"` // "" = its text changed after it was done
 	Session string    `json:"session"`
+	Tree    string    `json:"tree,omitempty"` // the work tree before the first attempt since it last passed; "" = not known
 	When    time.Time `json:"when"`
 }

@@ -109,6 +109,9 @@ func isEdit(tool string) bool {
 func asRefused(a queue.Action, err error) error {
 	e := &RefusedError{Action: a.Number, Err: err, Advice: fmt.Sprintf("loop show %d tells the whole story", a.Number)}
 	switch {
+	case errors.Is(err, queue.ErrQuestion):
+		e.Reason = "it is a question, so there is nothing to run"
+		e.Advice = fmt.Sprintf("loop answer %d \"...\" answers it; loop reject %d says that it will not be answered", a.Number, a.Number)
 	case errors.Is(err, queue.ErrMention):
 		e.Reason = "it was only mentioned, so there is nothing to replay"
 		e.Advice = fmt.Sprintf("loop reject %d closes it", a.Number)

@@ -42,7 +42,7 @@ func TestRefused(t *testing.T) {
 		{name: "write", change: func(a *queue.Action) { a.Tool = "Write" }, reason: "changes a file here", hint: "loop show 1"},
 		{name: "edit", change: func(a *queue.Action) { a.Tool = "Edit" }, reason: "changes a file here", hint: "loop show 1"},
 		{name: "another tool", change: func(a *queue.Action) { a.Tool = "WebFetch\x1b[2J" }, reason: `replaying "WebFetch\x1b[2J" is not there yet`, hint: "by hand"},
-		{name: "a question", change: func(a *queue.Action) { a.Kind = "question" }, reason: "is not there yet", hint: "by hand"},
+		{name: "a question", change: func(a *queue.Action) { a.Kind = "question" }, reason: "is a question", hint: "loop answer 1"},
 		{name: "no command", change: func(a *queue.Action) { a.Input, a.Command = []byte(`{"command":" \n"}`), "" }, reason: "the command is empty", hint: "loop reject 1"},
 		{name: "a NUL byte", change: func(a *queue.Action) { a.Input = []byte(`{"command":"touch ran\u0000x"}`) }, reason: "NUL byte", hint: "loop reject 1"},
 		{name: "too long", change: func(a *queue.Action) {

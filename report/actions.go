@@ -174,6 +174,9 @@ func askedOnly(a *queue.Action) bool { return a.Asked && a.Evidence == policy.Bl
 
 // evidence is the word for what is known, with the outcome of what ran.
 func evidence(a *queue.Action) string {
+	if a.IsQuestion() {
+		return "question"
+	}
 	if askedOnly(a) {
 		return "asked"
 	}
@@ -242,7 +245,7 @@ func failedWord(a *queue.Action) string {
 
 func (p *printer) decisions(v *view) {
 	var parts []string
-	for _, s := range []queue.Status{queue.Replayed, queue.Rejected, queue.Superseded} {
+	for _, s := range []queue.Status{queue.Replayed, queue.Rejected, queue.Superseded, queue.Answered} {
 		if n := v.decided[s]; n > 0 {
 			parts = append(parts, strconv.Itoa(n)+" "+string(s))
 		}

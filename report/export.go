@@ -38,8 +38,11 @@ func Export(w io.Writer, actions []queue.Action, sessionID, format string, o Opt
 		s := State{SessionID: sessionID, Deferred: make([]StateDeferred, 0, len(actions))}
 		for i := range actions {
 			a := &actions[i]
+			if a.IsQuestion() {
+				continue // those scripts take each entry for a command
+			}
 			switch a.Status {
-			case queue.Replaying, queue.Replayed, queue.Rejected, queue.Superseded:
+			case queue.Replaying, queue.Replayed, queue.Rejected, queue.Superseded, queue.Answered:
 				continue
 			case queue.Pending, queue.Approved, queue.Failed, queue.Unknown:
 			}

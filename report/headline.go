@@ -144,7 +144,7 @@ func isNight(from, to time.Time) bool {
 // tally counts the stories by how they ended.
 func (p *printer) tally(v *view) []span {
 	g := []span{{plural(len(v.stories), "story:", "stories:"), term.Style{}}}
-	style := [classes]term.Style{classFailed: p.Danger, classCut: p.Warn, classUnproven: p.Warn}
+	style := [classes]term.Style{classFailed: p.Danger, classCut: p.Warn, classAsks: p.Warn, classUnproven: p.Warn}
 	for c, n := range v.counts {
 		if n == 0 {
 			continue
@@ -160,6 +160,14 @@ func (p *printer) tally(v *view) []span {
 // needs says what waits for the reader.
 func (p *printer) needs(v *view) []span {
 	n, m := len(v.waiting), len(v.mentions)
+	if q := len(v.questions); q > 0 {
+		out := []span{{plural(q, "question waits", "questions wait"), p.Danger}}
+		if n > 0 {
+			out[0].text += ","
+			out = append(out, span{plural(n, "action too", "actions too"), p.Warn})
+		}
+		return out
+	}
 	if v.tampers > 0 {
 		out := []span{{plural(n, "action waits,", "actions wait,"), p.Warn}}
 		if v.ran > 0 {

@@ -39,15 +39,17 @@ type Story struct {
 
 // Counts are the numbers of the headline.
 type Counts struct {
-	Waiting    int     `json:"waiting"`     // pending actions, mentions apart
+	Waiting    int     `json:"waiting"`     // pending actions, mentions and questions apart
+	Questions  int     `json:"questions"`   // pending questions
 	Mentions   int     `json:"mentions"`    // pending mentions
 	Tampering  int     `json:"tampering"`   // waiting actions that reached for what guards the run
 	Executed   int     `json:"executed"`    // waiting actions that have already run
 	Unfinished int     `json:"unfinished"`  // approved, and not at an end
-	Stories    int     `json:"stories"`     // the sum of the next six
+	Stories    int     `json:"stories"`     // the sum of the next seven
 	Done       int     `json:"done"`        // every gate passed
 	Unproven   int     `json:"unproven"`    // no gate configured
 	Failed     int     `json:"failed"`      //
+	Asks       int     `json:"asks"`        // ended with a question
 	CutShort   int     `json:"cut_short"`   // limit, auth, interrupted, unguarded
 	Open       int     `json:"open"`        // running, unless loop died
 	NotStarted int     `json:"not_started"` //
@@ -69,9 +71,9 @@ func newDocument(d queue.Snapshot) Document {
 		Actions:  printable(d.Actions),
 		Findings: append([]queue.Finding{}, d.Findings...),
 		Counts: Counts{
-			Waiting: len(v.waiting), Mentions: len(v.mentions), Tampering: v.tampers, Executed: v.ran, Unfinished: len(v.open),
+			Waiting: len(v.waiting), Questions: len(v.questions), Mentions: len(v.mentions), Tampering: v.tampers, Executed: v.ran, Unfinished: len(v.open),
 			Stories: len(v.stories), Done: v.counts[classDone], Unproven: v.counts[classUnproven],
-			Failed: v.counts[classFailed], CutShort: v.counts[classCut], Open: v.counts[classRunning],
+			Failed: v.counts[classFailed], Asks: v.counts[classAsks], CutShort: v.counts[classCut], Open: v.counts[classRunning],
 			NotStarted: v.counts[classNotStarted], SharedRuns: v.shared, CostUSD: v.cost,
 		},
 	}

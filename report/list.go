@@ -84,7 +84,7 @@ func (p *printer) listLine(wide [listColumns]int, row []string, a *queue.Action)
 
 func (p *printer) listStyle(column int, a *queue.Action) term.Style {
 	switch {
-	case column == columnEvidence && (a.Evidence == policy.Executed || a.Tampering):
+	case column == columnEvidence && (a.Evidence == policy.Executed || a.Tampering || a.IsQuestion()):
 		return p.Danger
 	case column == columnStatus && a.Status == queue.Pending:
 		return p.Warn

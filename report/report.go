@@ -60,6 +60,7 @@ func Terminal(w io.Writer, d queue.Snapshot, o Options) error {
 	v := newView(d, o)
 	p := newPrinter(w, o)
 	p.headline(v)
+	p.questions(v)
 	p.actions(v)
 	p.stories(v)
 	p.doubts(v)
@@ -69,7 +70,7 @@ func Terminal(w io.Writer, d queue.Snapshot, o Options) error {
 	return p.flush()
 }
 
-// Waiting counts what needs a person: pending actions, and pending mentions
+// Waiting counts what needs a person: pending actions, questions among them, and pending mentions
 // apart from them.
 func Waiting(d queue.Snapshot) (external, mentions int) {
 	for i := range d.Actions {

@@ -22,6 +22,10 @@ const labelWidth = 12
 func Show(w io.Writer, a queue.Action, o Options) error {
 	o.All = true
 	p := newPrinter(w, o)
+	if a.IsQuestion() {
+		p.oneQuestion(&a)
+		return p.flush()
+	}
 	p.line(p.Bold.Render("#"+strconv.FormatUint(a.Number, 10)), " ", p.statusText(&a), dot, p.evidenceText(&a))
 	p.line()
 	p.block(always(p.Bold), 2, p.commandLines(what(&a)), 0)

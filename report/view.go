@@ -37,13 +37,14 @@ const (
 	classDone class = iota
 	classUnproven
 	classFailed
-	classCut // ended by something that is not the story's fault
+	classAsks // it waits for an answer
+	classCut  // ended by something that is not the story's fault
 	classRunning
 	classNotStarted
 	classes
 )
 
-var classWords = [classes]string{"done", "unproven", "failed", "cut short", "running", "not started"}
+var classWords = [classes]string{"done", "unproven", "failed", "waiting for an answer", "cut short", "running", "not started"}
 
 func (s *story) class() class {
 	switch s.outcome {
@@ -51,6 +52,8 @@ func (s *story) class() class {
 		return classDone
 	case queue.Unproven:
 		return classUnproven
+	case queue.Question:
+		return classAsks
 	case queue.Limit, queue.Outage, queue.Auth, queue.Interrupted, queue.Unguarded:
 		return classCut
 	case "":
@@ -86,17 +89,18 @@ func (s *story) gates() (passed, total int) {
 // view is a snapshot put in the order in which a person reads it.
 type view struct {
 	queue.Snapshot
-	stories  []*story
-	counts   [classes]int
-	cost     float64
-	waiting  []*queue.Action // pending, gravest evidence first, then tampering, then oldest
-	mentions []*queue.Action // pending
-	open     []*queue.Action // approved or begun, and not at an end
-	decided  map[queue.Status]int
-	tampers  int // waiting ones that would take the guard away
-	ran      int // waiting ones that were executed
-	shared   int // calls of tier shared that ran
-	doubts   []doubt
+	stories   []*story
+	counts    [classes]int
+	cost      float64
+	waiting   []*queue.Action // pending, gravest evidence first, then tampering, then oldest
+	mentions  []*queue.Action // pending
+	questions []*queue.Action // pending
+	open      []*queue.Action // approved or begun, and not at an end
+	decided   map[queue.Status]int
+	tampers   int // waiting ones that would take the guard away
+	ran       int // waiting ones that were executed
+	shared    int // calls of tier shared that ran
+	doubts    []doubt
 }
 
 func newView(d queue.Snapshot, o Options) *view {
@@ -119,6 +123,10 @@ func (v *view) sortActions() {
 		a := &v.Actions[i]
 		switch a.Status {
 		case queue.Pending:
+			if a.IsQuestion() {
+				v.questions = append(v.questions, a)
+				break
+			}
 			if a.Evidence == policy.Mentioned {
 				v.mentions = append(v.mentions, a)
 				break
@@ -130,7 +138,7 @@ func (v *view) sortActions() {
 			if a.Evidence == policy.Executed {
 				v.ran++
 			}
-		case queue.Replayed, queue.Rejected, queue.Superseded:
+		case queue.Replayed, queue.Rejected, queue.Superseded, queue.Answered:
 			v.decided[a.Status]++
 		default: // also a status that this version does not know
 			v.open = append(v.open, a)

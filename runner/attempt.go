@@ -43,6 +43,10 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, erro
 	}
 	was := earlier{
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
+		tree: r.trees.read(keep),
+	}
+	if was.since, err = treeSince(keep, o, s, was.tree.id); err != nil {
+		return a, r.broken(keep, &a, err)
 	}
 	guard := r.guard(keep, &a)
 	was.cleared, was.guarded = guard.Cleared, Guarded(o, GitDir(keep, o))

@@ -121,6 +121,7 @@ type run struct {
 	asks    *stopWatch
 	notes   []Note
 	vetted  string        // mark of the client that was vetted
+	trees   *trees        // nil = work trees are not compared
 	ledger  *ledger       // nil = no receipts
 	book    *receipt.Book // receipts of the attempt under way
 }
@@ -174,6 +175,10 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if r.ledger != nil {
 		defer r.ledger.signer.Close()
 	}
+	if r.trees, err = newTrees(ctx, &o, r.session.ID); err != nil {
+		return r.session, err
+	}
+	defer func() { _ = r.trees.close() }()
 	if err = errors.Join(r.tellRecovered(ctx, ended), r.tellNotes(ctx)); err == nil {
 		err = r.work(ctx, plan)
 	}
@@ -294,6 +299,11 @@ func (r *run) work(ctx context.Context, plan []stories.Story) error {
 			r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: it depends on %q, which did not pass", s.ID, dep))
 			continue
 		}
+		if waits, err := r.parked(ctx, s); err != nil {
+			return err
+		} else if waits {
+			continue
+		}
 		if err := r.vetAgain(ctx); err != nil {
 			return err
 		}
@@ -327,7 +337,8 @@ func stops(o queue.Outcome) bool {
 	switch o {
 	case queue.Limit, queue.Auth, queue.Unguarded, queue.Interrupted, queue.CouldNotStart:
 		return true
-	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.Outage, queue.Blocked, queue.Budget:
+	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.Outage, queue.Blocked, queue.Budget,
+		queue.Unchanged, queue.Question:
 	}
 	return false
 }
@@ -341,6 +352,7 @@ type Told struct {
 	ClaudeMD   string   // the project's own instructions
 	Waiting    []string // the story's calls that wait for a person
 	LastFailed string   // why the last attempt at the story did not pass
+	Answers    []prompts.Answer
 }
 
 // Prompt is the prompt of a story's next attempt, as it would be sent.
@@ -352,6 +364,6 @@ func Prompt(o *Options, s stories.Story, t Told) (string, error) {
 	}
 	return prompts.Build(prompts.Attempt{
 		Story: s, Rules: o.RulesText, StoryFile: file, Gates: o.Gates,
-		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed,
+		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed, Answers: t.Answers,
 	})
 }

@@ -22,6 +22,9 @@ type earlier struct {
 	cleared   func(toolUseID string) bool // what the firewall let through on sight of its files; nil when not known
 	integrity integrity
 	guarded   *policy.Guarded // what the run keeps from the agent; nil when not known
+	tree      tree            // the work tree
+	since     string          // the tree that the story is held against
+	left      tree            // the work tree as the agent left it
 }
 
 // settle does all that follows an attempt: scan, claims, memory, gates, mark,
@@ -37,8 +40,15 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	if err := r.tampered(keep, a, was.integrity); err != nil {
 		return err
 	}
+	was.left = r.trees.read(keep)
 	a.Memory = was.memory.changes(readMemory(keep, r.o))
 	if err := r.cited(keep, a); err != nil {
+		return err
+	}
+	if err := r.weigh(keep, s, a, was); err != nil {
+		return err
+	}
+	if err := ask(keep, r.o, a); err != nil {
 		return err
 	}
 	if a.Outcome == queue.Done {
@@ -62,9 +72,13 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 		return err
 	}
 	a.Ended = r.o.Now().UTC()
-	err := r.o.Store.PutStory(keep, queue.StoryState{
+	state := queue.StoryState{
 		File: r.o.Stories, Story: a.Story, Hash: a.StoryHash, Outcome: a.Outcome, Session: a.Session, When: a.Ended,
-	})
+	}
+	if !a.Outcome.Passed() {
+		state.Tree = was.since
+	}
+	err := r.o.Store.PutStory(keep, state)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ func Tell(ctx context.Context, o *Options, s stories.Story) (t Told, err error) 
 	if t.Waiting, err = waiting(ctx, o, s); err != nil {
 		return t, err
 	}
+	if t.Answers, err = answers(ctx, o, s); err != nil {
+		return t, err
+	}
 	t.LastFailed, err = lastFailed(ctx, o, s)
 	return t, err
 }
@@ -85,7 +88,7 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 		switch a.Outcome {
 		case queue.GateFailed:
 			return joinTold(gateFailed(a), cut), nil
-		case queue.AgentFailed, queue.Hung:
+		case queue.AgentFailed, queue.Hung, queue.Unchanged:
 			return joinTold(a.Reason, cut), nil
 		case queue.Limit, queue.Outage:
 			// It was cut short; what it was to mend still holds.
@@ -93,6 +96,7 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 				cut = toldCut
 			}
 			continue
+		case queue.Question: // the answer is told
 		case queue.Done, queue.Unproven, queue.Interrupted, queue.Auth, queue.CouldNotStart, queue.Unguarded, queue.Blocked, queue.Budget:
 		}
 		return cut, nil

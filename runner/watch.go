@@ -164,6 +164,9 @@ func (w *watch) see(ev transcript.Event) {
 	case transcript.KindCall:
 		w.a.Calls++
 		w.names[ev.Call.ID] = ev.Call.Name
+		if asked := askedByTool(ev.Call); asked != "" {
+			w.a.Question = asked
+		}
 		w.doing = policy.CommandOf(policy.Call{Tool: ev.Call.Name, Input: ev.Call.Input})
 		if w.seal != nil {
 			w.seal.Shown(ev.Call.ID, ev.Call.Name, w.doing, ev.Call.Input)

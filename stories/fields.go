@@ -185,3 +185,8 @@ func isTrue(n *node) bool {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// isCheckType: a story of this type looks at something and changes no file.
+func isCheckType(s string) bool {
+	return slices.Contains([]string{"check", "review", "audit", "verification", "investigation", "spike"}, strings.ToLower(strings.TrimSpace(s)))
+}

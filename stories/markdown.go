@@ -65,6 +65,12 @@ func setField(src *source, s *Story, pl *place, x field) (warning string, err er
 	case "verify":
 		s.Verify = x.values
 		return "", nil
+	case "check":
+		s.Check = s.Check || !x.list && strings.EqualFold(strings.Join(x.values, ""), "true")
+		return "", nil
+	case "type":
+		s.Check = s.Check || !x.list && isCheckType(strings.Join(x.values, ""))
+		return "", nil
 	case "id", "title", "priority", "level", "done", "checkpoint":
 	case "status", "passes", "passed", "complete", "completed", "dependencies", "deps", "blockedBy", "blocked_by":
 		return fmt.Sprintf("%q: the key %q on line %d means nothing here; the keys are done and depends",

@@ -154,6 +154,7 @@ func readStory(src *source, n *node, position int) (Story, place, []string, erro
 		Verify:     verifyOf(n),
 		Checkpoint: isTrue(n.get("checkpoint")),
 		Level:      text(n.get("level")),
+		Check:      isTrue(n.get("check")) || isCheckType(firstOf(n, "type", "issue_type")),
 	}
 	if s.Title == "" && s.Description == "" && len(s.Criteria) == 0 {
 		return s, place{}, nil, src.at(n.start, fmt.Sprintf(

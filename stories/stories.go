@@ -27,6 +27,7 @@ type Story struct {
 	HasPriority bool
 	Depends     []string // ids that must be done first
 	Checkpoint  bool     // a person must look after it
+	Check       bool     // it looks at something and need not change a file
 	Level       string   // the autonomy level it asks for; "" = none; as written, not checked
 	Line        int      // 1-based line where it begins
 	File        string   // for a folder of stories: its own file

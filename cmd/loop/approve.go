@@ -143,6 +143,10 @@ func (a *app) reject(ctx context.Context, refs []string, reason string, always, 
 			continue
 		}
 		a.decided(store)(ctx, x)
+		if x.IsQuestion() {
+			a.printf("rejected #%d: it will not be answered; story %s goes on without\n", x.Number, term.Quote(x.Story))
+			continue
+		}
 		a.printf("rejected #%d: %s\n", x.Number, term.Command(x.Command))
 	}
 	return errors.Join(errs...)

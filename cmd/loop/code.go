@@ -15,18 +15,30 @@ func sessionCode(s queue.Snapshot) int {
 		return exitStopped
 	case queue.CouldNotStart:
 		return exitFailed
-	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung:
+	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.Unchanged, queue.Question:
 	}
 	if s.Session.Stopped != "" {
 		return exitFailed
 	}
+	// A story that asked, or still waits for its answer, has not failed: its
+	// question is among what waits.
 	passed := map[string]bool{}
+	for _, f := range s.Findings {
+		if f.Kind == "asked" && f.Attempt == "" {
+			passed[f.Story] = true
+		}
+	}
 	for _, a := range s.Attempts {
-		passed[a.Story] = a.Outcome.Passed()
+		passed[a.Story] = a.Outcome.Passed() || a.Outcome == queue.Question
 	}
 	for _, id := range s.Session.StoryOrder {
 		if !passed[id] {
 			return exitFailed
+		}
+	}
+	for _, f := range s.Findings {
+		if f.Kind == "asked" && f.Attempt == "" {
+			return exitWaiting // the question is an earlier session's
 		}
 	}
 	return waitingCode(s)

@@ -40,7 +40,8 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say more, on stderr (the same as --log-level debug)")
 	f.StringVar(&a.level, "log-level", "warn", "what to log on stderr: debug, info, warn or error")
 	root.AddCommand(
-		newInit(a), newRun(a), newStatus(a), newStop(a), newReport(a), newReceipts(a), newAudit(a), newList(a), newShow(a), newApprove(a), newReject(a), newExport(a),
+		newInit(a), newRun(a), newStatus(a), newStop(a), newReport(a), newReceipts(a), newAudit(a), newList(a), newShow(a), newApprove(a), newReject(a),
+		newAnswer(a), newExport(a),
 		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a), newDoctor(a),
 	)
 	return root

@@ -25,7 +25,7 @@ const (
 type Part struct {
 	Steps []Step `json:"steps"`
 	// Retry is what it does when the prompt says that the last attempt did
-	// not pass; nothing = Steps again.
+	// not pass, or brings an answer; nothing = Steps again.
 	Retry []Step `json:"retry,omitempty"`
 	Hooks string `json:"hooks,omitempty"`
 	// Bare leaves out the SessionStart hooks and the init record, as a client
@@ -115,7 +115,7 @@ func (s Script) part(prompt string) (Part, []Step, error) {
 		if v, ok := strings.CutPrefix(line, "Title:"); ok && title == "" {
 			title = strings.TrimSpace(v)
 		}
-		retry = retry || strings.Contains(line, "last attempt did not pass")
+		retry = retry || strings.Contains(line, "last attempt did not pass") || line == "## You asked"
 	}
 	for _, key := range []string{id, title, "*"} {
 		p, ok := s.Stories[key]

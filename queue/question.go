@@ -1,0 +1,54 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// The kinds of an Action.
+const (
+	KindCall     = "call"
+	KindQuestion = "question" // an attempt ended with a question; nothing was called
+)
+
+// Answer is the verb of the Decision that answers a question; its Reason is
+// the answer.
+const Answer = "answer"
+
+// IsQuestion reports whether the action asks a person something, and calls
+// nothing.
+func (a *Action) IsQuestion() bool { return a.Kind == KindQuestion }
+
+// AnswerText is what a person answered; "" = nothing yet.
+func (a *Action) AnswerText() string {
+	for _, d := range slices.Backward(a.Decisions) {
+		if d.Verb == Answer && a.Status == Answered {
+			return d.Reason
+		}
+	}
+	return ""
+}
+
+// Answer records a person's answer to a question that waits, or that was
+// answered or rejected before: the last word holds. Anything else than a
+// question is ErrNoQuestion.
+func (s *Store) Answer(ctx context.Context, ref string, d Decision) (Action, error) {
+	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error {
+		if !a.IsQuestion() {
+			return ErrNoQuestion
+		}
+		if !slices.Contains([]Status{Pending, Answered, Rejected}, a.Status) {
+			return statusError(*a)
+		}
+		if d.Reason = strings.TrimSpace(d.Reason); d.Reason == "" {
+			return fmt.Errorf("an empty answer")
+		}
+		d.Verb, a.Status = Answer, Answered
+		a.Decisions = append(a.Decisions, s.dated(d))
+		return nil
+	})
+}

@@ -1,0 +1,179 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+)
+
+// treeTime bounds the reading of a work tree.
+const treeTime = time.Minute
+
+// tree is what git sees of the repository at one moment.
+type tree struct {
+	id   string            // of all files that are not ignored, committed or not; "" = not known
+	refs map[string]string // branches and tags, each with the tree that it stands for
+}
+
+// trees reads work trees into objects of its own, which end with the session:
+// nothing of it reaches the repository.
+type trees struct {
+	o       *Options
+	dir     string
+	objects string // the repository's own
+}
+
+// newTrees makes the folder for one session's objects.
+func newTrees(ctx context.Context, o *Options, session string) (*trees, error) {
+	t := &trees{
+		o: o, dir: filepath.Join(o.State, "runs", session, "objects"),
+		objects: gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-path", "objects"),
+	}
+	return t, os.MkdirAll(t.dir, 0o700)
+}
+
+func (t *trees) close() error { return os.RemoveAll(t.dir) }
+
+// read takes the tree as it is now, without what loop itself writes there.
+func (t *trees) read(ctx context.Context) tree {
+	if t == nil || t.objects == "" {
+		return tree{}
+	}
+	index := filepath.Join(t.dir, "index")
+	if err := copyIndex(gitLine(ctx, t.o, t.o.Root, "rev-parse", "--path-format=absolute", "--git-path", "index"), index); err != nil {
+		return tree{}
+	}
+	defer os.Remove(index)
+	// What cannot be read is left out on both sides.
+	if out := t.git(ctx, index, "add", "--all", "--ignore-errors", "--", "."); out.Err != nil || out.TimedOut || out.ExitCode > 1 {
+		return tree{}
+	}
+	remove := append([]string{"rm", "-r", "-q", "-f", "--cached", "--ignore-unmatch", "--"}, ownFiles(t.o)...)
+	if !t.git(ctx, index, remove...).OK() {
+		return tree{}
+	}
+	out := t.git(ctx, index, "write-tree")
+	if !out.OK() {
+		return tree{}
+	}
+	return tree{id: strings.TrimSpace(string(out.Tail)), refs: t.refs(ctx)}
+}
+
+func (t *trees) refs(ctx context.Context) map[string]string {
+	refs := map[string]string{}
+	out := t.git(ctx, "", "for-each-ref", "--format=%(refname) %(tree)%(*tree)", "refs/heads", "refs/tags")
+	if !out.OK() {
+		return refs
+	}
+	for line := range strings.Lines(string(out.Tail)) {
+		name, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		refs[name] = id
+	}
+	return refs
+}
+
+// sameRefs reports whether branches and tags stand for what they did, loop's
+// own files apart: an empty commit, or one of a done mark, is no work.
+func (t *trees) sameRefs(ctx context.Context, before, after map[string]string) bool {
+	if len(before) != len(after) {
+		return false
+	}
+	own := ownFiles(t.o)
+	for name, id := range after {
+		was, ok := before[name]
+		if !ok {
+			return false
+		}
+		if was == id {
+			continue
+		}
+		out := t.git(ctx, "", "diff-tree", "-r", "-z", "--name-only", was, id)
+		if !out.OK() {
+			return false
+		}
+		for path := range strings.SplitSeq(strings.TrimRight(string(out.Tail), "\x00"), "\x00") {
+			if path != "" && !slices.ContainsFunc(own, func(o string) bool { return path == o || strings.HasPrefix(path, o+"/") }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// diff is what lies between two trees, as a patch with renames; "" when it
+// cannot be had. What is too long is cut at its beginning.
+func (t *trees) diff(ctx context.Context, from, to tree) string {
+	if t == nil || from.id == "" || to.id == "" {
+		return ""
+	}
+	out := t.git(ctx, "", "diff-tree", "-r", "-p", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index",
+		"--src-prefix=a/", "--dst-prefix=b/", from.id, to.id)
+	if !out.OK() {
+		return ""
+	}
+	return string(out.Tail)
+}
+
+// git runs git with objects and, where it is named, an index beside the
+// repository's, and nothing that the repository sets to run along.
+func (t *trees) git(ctx context.Context, index string, args ...string) proc.Output {
+	env := []string{
+		"GIT_OBJECT_DIRECTORY=" + t.dir, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + t.objects,
+	}
+	if index != "" {
+		env = append(env, "GIT_INDEX_FILE="+index)
+	}
+	argv := []string{
+		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.looseCompression=1",
+		"-c", "core.quotePath=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false",
+	}
+	return proc.Run(ctx, proc.RunOptions{
+		Argv: append(argv, args...), Dir: t.o.Root, Env: override(gateEnv(t.o), nil, env),
+		Timeout: treeTime, Tail: 8 << 20, Separate: true, Now: t.o.Now,
+	})
+}
+
+// copyIndex begins with git's own index, because it knows which files have not
+// been touched since they were read.
+func copyIndex(from, to string) error {
+	data, err := os.ReadFile(from)
+	if from == "" || errors.Is(err, fs.ErrNotExist) {
+		data, err = nil, nil
+		if from == "" {
+			return errors.New("no repository")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if data == nil {
+		return nil
+	}
+	return os.WriteFile(to, data, 0o600)
+}
+
+// ownFiles are the files of the work tree that say nothing about work done:
+// the stories, what the run is told by, the log that such loops keep.
+func ownFiles(o *Options) []string {
+	var out []string
+	for _, name := range append([]string{
+		o.Stories, filepath.Join(o.Root, progressName), filepath.Join(filepath.Dir(o.Stories), progressName),
+	}, o.Watched...) {
+		for _, n := range []string{name, realPlace(name)} {
+			if rel, err := filepath.Rel(o.Root, n); err == nil && filepath.IsLocal(rel) && rel != "." {
+				out = append(out, filepath.ToSlash(rel))
+			}
+		}
+	}
+	return append(out, "progress.txt")
+}
+
+const progressName = "progress.txt"
