@@ -27,6 +27,9 @@ const (
 	stderrName     = "stderr.log"
 )
 
+// TranscriptName is the name of the transcript in an attempt's folder.
+const TranscriptName = transcriptName
+
 // attempt runs one client process on one story and judges it. An error is
 // loop's own trouble; the agent's is in the attempt's outcome.
 func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, error) {

@@ -17,7 +17,7 @@ leaves this machine happen before a person has seen it.
   loop init      write loop.toml and an example story
   loop doctor    is all there for a night; --live tests the firewall with your client
   loop run       work through the open stories
-  loop status    how far it is; loop stop ends it after this story
+  loop status    how far it is; loop logs -f follows the agent, loop stop ends it
   loop report    what happened, and what waits
   loop approve   run one waiting action by hand
 
@@ -40,8 +40,9 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say more, on stderr (the same as --log-level debug)")
 	f.StringVar(&a.level, "log-level", "warn", "what to log on stderr: debug, info, warn or error")
 	root.AddCommand(
-		newInit(a), newRun(a), newStatus(a), newStop(a), newReport(a), newReceipts(a), newAudit(a), newList(a), newShow(a), newApprove(a), newReject(a),
+		newInit(a), newRun(a), newReport(a), newReceipts(a), newAudit(a), newList(a), newShow(a), newApprove(a), newReject(a),
 		newAnswer(a), newExport(a),
+		newStatus(a), newStop(a), newLogs(a),
 		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a), newDoctor(a),
 	)
 	return root
