@@ -271,8 +271,10 @@ func Reason(a queue.Action, res policy.Result) string {
 		fmt.Fprintf(&b, "Why it waits: %s ", sentence(a.Why))
 	}
 	b.WriteString(tamperingReason(res) + againReason(a))
-	fmt.Fprintf(&b, "A person decides in the morning and runs it exactly as you wrote it. "+
-		"Do not retry it, do not work round it, and do not report it as done: say that %s.", waits)
+	if !res.Tampers() {
+		b.WriteString("A person decides in the morning and runs it exactly as you wrote it. ")
+	}
+	fmt.Fprintf(&b, "Do not retry it, do not work round it, and do not report it as done: say that %s.", waits)
 	if res.Tier < policy.External {
 		b.WriteString(" This run is in lockdown.")
 	}
