@@ -39,7 +39,12 @@ func hostOf(s string) string {
 func isLoopbackHost(h string) bool {
 	h = strings.Trim(strings.ToLower(h), "[]")
 	h = strings.TrimSuffix(h, ".")
-	if h == "localhost" || strings.HasSuffix(h, ".localhost") || h == "ip6-localhost" {
+	switch h {
+	case "localhost", "ip6-localhost", "ip6-loopback",
+		"host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host.lima.internal": // this machine, from within a container
+		return true
+	}
+	if strings.HasSuffix(h, ".localhost") {
 		return true
 	}
 	if a, err := netip.ParseAddr(h); err == nil {

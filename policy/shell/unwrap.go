@@ -19,6 +19,7 @@ type wrapper struct {
 	dash   bool   // the command begins after --
 	keep   bool   // it reaches out or acts by itself: it stays a command too
 	where  string // prefix of Remote; the last skipped word says where
+	image  bool   // the last skipped word is an image, which may have a program of its own
 }
 
 // parsed is a wrapper's command line taken apart.
@@ -189,6 +190,10 @@ func (w *walker) unwrap(wr wrapper, c Command, in input) (output, bool) {
 	p := wr.parseArgs(c.Argv)
 	if entry, ok := p.values["--entrypoint"]; ok && wr.where == "docker:" && entry.Text != "" {
 		p.cmd = slices.Concat([]Word{entry}, p.cmd)
+	} else if wr.image && len(p.skip) > 0 {
+		if name := imageProgram(p.skip[len(p.skip)-1], p.cmd); name != "" {
+			p.cmd = slices.Concat([]Word{{Text: name}}, p.cmd)
+		}
 	}
 	if !p.subs || len(p.code) == 0 && (p.none || len(p.cmd) == 0) {
 		return output{}, false

@@ -262,9 +262,9 @@ func remoteWrapper(name string) []wrapper {
 	case "docker", "podman", "nerdctl":
 		return []wrapper{
 			{sub: "exec", skip: 1, keep: true, where: "docker:", value: dockerGlobal + " " + container},
-			{sub: "run", skip: 1, keep: true, where: "docker:", value: dockerGlobal + " " + dockerRun},
+			{sub: "run", skip: 1, keep: true, image: true, where: "docker:", value: dockerGlobal + " " + dockerRun},
 			{sub: "container exec", skip: 1, keep: true, where: "docker:", value: dockerGlobal + " " + container},
-			{sub: "container run", skip: 1, keep: true, where: "docker:", value: dockerGlobal + " " + dockerRun},
+			{sub: "container run", skip: 1, keep: true, image: true, where: "docker:", value: dockerGlobal + " " + dockerRun},
 			{sub: "compose exec", skip: 1, keep: true, where: "docker:", value: composeValues + " " + container},
 			{sub: "compose run", skip: 1, keep: true, where: "docker:", value: composeValues + " " + container + " " + composeRun},
 		}
