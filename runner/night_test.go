@@ -594,6 +594,41 @@ func TestAfterAKillTheNextRunPicksUp(t *testing.T) {
 	}
 }
 
+// Killed after a push that no call shows: git's own notes tell of it, and only
+// of those in the time of the dead attempt.
+func TestAfterAKillGitsNotesAreCompared(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	n := newNight(t, sim.Any(say("ok")), "first")
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", n.o.Root).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	logs := filepath.Join(n.o.Root, ".git", "logs", "refs", "remotes", "origin")
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	hash := strings.Repeat("0", 40)
+	note := func(at time.Time) string { return fmt.Sprintf("%s %s t <t@e> %d +0000\tupdate by push\n", hash, hash, at.Unix()) }
+	a := n.died(func(a *queue.Attempt) {
+		if err := os.WriteFile(filepath.Join(a.Dir, transcriptName), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	text := note(a.Started.Add(-time.Hour)) + note(a.Started.Add(time.Second)) + note(a.Started.Add(time.Hour))
+	if err := os.WriteFile(filepath.Join(logs, "main"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n.run(t.Context())
+	old, err := n.store.Snapshot(t.Context(), a.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(old.Actions) != 1 || old.Actions[0].Evidence != policy.Executed || old.Actions[0].Rules[0] != "git-reflog-push" {
+		t.Errorf("%+v", old.Actions)
+	}
+}
+
 // Killed between the verdict and the mark, or just after it: the story passed
 // and is not worked on again.
 func TestAfterAKillAVerdictStands(t *testing.T) {

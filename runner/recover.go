@@ -46,7 +46,7 @@ func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
 		return err
 	}
 	if !a.Scanned {
-		err := scan(ctx, o, a, earlier{})
+		err := scan(ctx, o, a, earlier{pushes: pushesApart(ctx, o, a)})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

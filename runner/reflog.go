@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
@@ -97,13 +98,8 @@ func unseenPushes(ctx context.Context, o *Options, before map[string]bool, seen 
 // replayedAt reports whether the time of a reflog line lies in the replay of
 // an approved action.
 func replayedAt(approved []queue.Action, line string) bool {
-	head, _, _ := strings.Cut(line, "\t")
-	fields := strings.Fields(head)
-	if len(fields) < 2 {
-		return false
-	}
-	sec, err := strconv.ParseInt(fields[len(fields)-2], 10, 64)
-	if err != nil {
+	sec, ok := pushTime(line)
+	if !ok {
 		return false
 	}
 	for _, x := range approved {
@@ -114,3 +110,34 @@ func replayedAt(approved []queue.Action, line string) bool {
 	}
 	return false
 }
+
+// pushTime is when git noted a push, in Unix seconds.
+func pushTime(line string) (int64, bool) {
+	head, _, _ := strings.Cut(line, "\t")
+	fields := strings.Fields(head)
+	if len(fields) < 2 {
+		return 0, false
+	}
+	sec, err := strconv.ParseInt(fields[len(fields)-2], 10, 64)
+	return sec, err == nil
+}
+
+// pushesApart are the pushes that git noted at another time than that of a dead
+// attempt: what it had noted before is gone with the loop that died, so the
+// times decide. An attempt is over soon after its transcript was written last,
+// because its client ends with loop.
+func pushesApart(ctx context.Context, o *Options, a *queue.Attempt) map[string]bool {
+	info, err := os.Stat(filepath.Join(a.Dir, transcriptName))
+	if err != nil {
+		return nil
+	}
+	apart := pushes(ctx, o)
+	maps.DeleteFunc(apart, func(line string, _ bool) bool {
+		sec, ok := pushTime(line)
+		return ok && sec >= a.Started.Unix() && sec <= info.ModTime().Add(afterDeath).Unix()
+	})
+	return apart
+}
+
+// afterDeath is how long a client may work on behind a dead loop.
+const afterDeath = time.Minute
