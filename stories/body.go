@@ -30,7 +30,7 @@ func readBody(s *Story, lines []string) {
 		}
 		switch {
 		case open != nil && (open.inside(line) || !hidden && open.holds(line)):
-			open.lines = append(open.lines, line)
+			open.lines = append(open.lines, unticked(line))
 			continue
 		case len(items) > 0:
 			after = append(after, line)
@@ -45,6 +45,15 @@ func readBody(s *Story, lines []string) {
 	}
 	s.Description = strings.TrimSpace(strings.Join(before, "\n"))
 	s.Notes = strings.TrimSpace(strings.Join(after, "\n"))
+}
+
+// unticked is a line without the state of its checkbox: ticking a step of a
+// criterion is progress and no edit of its text.
+func unticked(line string) string {
+	if m := planBox().FindStringSubmatchIndex(line); m != nil && isBoxState(line[m[4]:m[5]]) {
+		return line[:m[4]] + " " + line[m[5]:]
+	}
+	return line
 }
 
 // takeTitle takes the title out of the lines: the first heading that is not

@@ -11,6 +11,11 @@ import (
 
 var dependsLine = pattern(`(?im)^[ \t]*(?:[-*][ \t]+)?depends on:?((?:[ \t]*,?[ \t]*#[\w.-]*\w)+)`)
 
+// dependsKeys are the names of a list of what a story waits for.
+func dependsKeys() []string {
+	return []string{"dependsOn", "dependencies", "deps", "blockedBy", "blocked_by", "depends_on"}
+}
+
 // dependsOf collects the ids that a story waits for. What stands only in the
 // text ("depends on #3", as issues have it) is kept with its mark: it counts
 // when such a story is in the file, see resolve.
@@ -21,7 +26,7 @@ func dependsOf(n *node, description string) []string {
 			ids = append(ids, id)
 		}
 	}
-	for _, key := range []string{"dependsOn", "dependencies", "deps", "blockedBy", "blocked_by", "depends_on"} {
+	for _, key := range dependsKeys() {
 		v := n.get(key)
 		if v == nil {
 			continue
@@ -182,7 +187,7 @@ func (f *File) unknown(open []int) error {
 		e.Problem += fmt.Sprintf("; and %d more", n-maxListed)
 	}
 	why := "there is no such story, or more than one"
-	if f.Form == FormMarkdown && len(f.impl.parts) == 1 && f.impl.parts[0].path == f.Path {
+	if f.folder() && len(f.impl.parts) == 1 && f.impl.parts[0].path == f.Path {
 		why = "it is not in this one file; name the folder to work on all of its stories"
 	}
 	e.Problem = strings.TrimPrefix(e.Problem, "; ") + ": " + why

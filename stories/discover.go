@@ -7,11 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
-// usualPlaces are the places where a story file that can be read lies, in the
-// order in which candidates are named. A pattern may have a * in its last part.
+// usualPlaces are the places where nothing but a story file lies, in the order
+// in which candidates are named. A pattern may have a * in each part.
 func usualPlaces() []string {
 	return []string{
 		"scripts/ralph/prd.json",
@@ -21,29 +20,36 @@ func usualPlaces() []string {
 		"tasks/prd.json",
 		".agents/tasks/prd-*.json",
 		".chief/prds/*/prd.json",
+		".chief/prds/*/prd.md",
+		".ralph/fix_plan.md",
+		".ralph/@fix_plan.md",
+		"fix_plan.md",
+		"@fix_plan.md",
+		".ralph/ralph-tasks.md",
+		".beads/issues.jsonl",
+		".ralph/agent/tasks.jsonl",
+		".ralph/queue.jsonc",
+		".ralph/tasks.yaml",
+	}
+}
+
+// sharedPlaces are places where other things lie too: a file there counts only
+// if it holds stories, and beside others only if one of them is open.
+func sharedPlaces() []string {
+	return []string{
+		"docs/plans/*.md",
+		"IMPLEMENTATION_PLAN.md",
 	}
 }
 
 // ownFolder holds one Markdown file a story.
 const ownFolder = "stories"
 
-// foreignPlaces are the usual places of forms that are known but not read.
-func foreignPlaces() []string {
-	return []string{
-		".chief/prds/*/prd.md",
-		".ralph/fix_plan.md",
-		"fix_plan.md",
-		".ralph/ralph-tasks.md",
-		".beads/issues.jsonl",
-		".ralph/agent/tasks.jsonl",
-		"docs/plans/*.md",
-		"IMPLEMENTATION_PLAN.md",
-	}
-}
+// storyFolders are folders with a file a story.
+func storyFolders() []string { return []string{ownFolder, "tasks", ".ralph/tasks", ".agents/tasks"} }
 
 // Discover finds the story file of a repository in the usual places. Two
-// candidates are a *CandidatesError, none is ErrNoFile, and a form that is
-// known but not read, found alone, is an *UnsupportedError.
+// candidates are a *CandidatesError, none is ErrNoFile.
 func Discover(root string) (string, error) {
 	if root == "" {
 		root = "."
@@ -52,37 +58,116 @@ func Discover(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder := filepath.Join(root, ownFolder)
-	if info, err := os.Stat(folder); err == nil && info.IsDir() {
-		names, err := storyNames(folder)
-		if err != nil {
-			return "", err
-		}
-		if len(names) > 0 {
-			found = append(found, folder)
-		}
+	folders, err := foldersIn(root)
+	if err != nil {
+		return "", err
 	}
-	switch found = distinct(found); len(found) {
+	found = append(withoutDocuments(found), folders...)
+	shared, err := lookFor(root, sharedPlaces())
+	if err != nil {
+		return "", err
+	}
+	shared = distinct(shared)
+	if len(found) == 0 && len(shared) == 1 {
+		return shared[0], nil // reading it says what is wrong with it
+	}
+	found = distinct(append(found, openOnes(shared)...))
+	switch {
+	case len(found) == 0 && len(shared) > 0:
+		found = holding(shared)
+	case len(found) == 0:
+		return "", nothingFound(root)
+	}
+	switch len(found) {
 	case 0:
 		return "", nothingFound(root)
 	case 1:
 		return found[0], nil
-	default:
-		return "", &CandidatesError{Paths: found}
 	}
+	return "", &CandidatesError{Paths: found}
 }
 
-// nothingFound says whether a form that is not read lies there instead.
 func nothingFound(root string) error {
-	foreign, err := lookFor(root, foreignPlaces())
-	if err != nil {
-		return err
+	return fmt.Errorf("%w in %q: there is none in the usual places (`loop stories --forms` lists them)", ErrNoFile, root)
+}
+
+// Places lists where Discover looks, for people.
+func Places() []string {
+	all := append(usualPlaces(), ownFolder+"/*.md")
+	for _, folder := range storyFolders()[1:] {
+		all = append(all, folder+"/*"+codeTaskExt)
 	}
-	if foreign = distinct(foreign); len(foreign) > 0 {
-		return &UnsupportedError{Paths: foreign, Form: unsupportedName(foreign[0])}
+	return append(all, sharedPlaces()...)
+}
+
+// foldersIn returns the folders of stories under root. In a folder that is not
+// loop's own, only code tasks are stories.
+func foldersIn(root string) ([]string, error) {
+	var found []string
+	for _, place := range storyFolders() {
+		folder := filepath.Join(root, filepath.FromSlash(place))
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			continue
+		}
+		names, form, err := storyNames(folder)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 0 && (form == FormCodeTask || place == ownFolder) {
+			found = append(found, folder)
+		}
 	}
-	return fmt.Errorf("%w in %q; looked for %s and %s/*.md",
-		ErrNoFile, root, strings.Join(usualPlaces(), ", "), ownFolder)
+	return found, nil
+}
+
+// withoutDocuments drops the prd.md that a prd.json beside it was made from:
+// without a status line it is the document and not the list of stories.
+func withoutDocuments(paths []string) []string {
+	var kept []string
+	for _, p := range paths {
+		if filepath.Base(p) == "prd.md" {
+			_, err := os.Stat(filepath.Join(filepath.Dir(p), "prd.json"))
+			if data, readErr := os.ReadFile(p); err == nil && readErr == nil && !bytes.Contains(data, []byte("**Status:**")) {
+				continue
+			}
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// openOnes are the files in which something is to be done. One that is broken
+// counts: a person has to look at it.
+func openOnes(paths []string) []string {
+	var open []string
+	for _, p := range paths {
+		f, err := Read(p)
+		var fe *FormatError
+		if errors.As(err, &fe) || err == nil && !f.allDone() {
+			open = append(open, p)
+		}
+	}
+	return open
+}
+
+// holding are the files that hold stories at all.
+func holding(paths []string) []string {
+	var kept []string
+	for _, p := range paths {
+		if _, err := Read(p); err == nil {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+func (f *File) allDone() bool {
+	for i := range f.Stories {
+		if !f.Stories[i].Done {
+			return false
+		}
+	}
+	return true
 }
 
 // lookFor returns the regular files at the given places under root.
@@ -129,53 +214,4 @@ next:
 		kept, infos = append(kept, p), append(infos, info)
 	}
 	return kept
-}
-
-// unsupportedName names the form of a file that is known by its name and not
-// read; "" when it may be one that is.
-func unsupportedName(path string) string {
-	slash := strings.ToLower(filepath.ToSlash(path))
-	base := slash[strings.LastIndexByte(slash, '/')+1:]
-	switch {
-	case base == "fix_plan.md" || base == "@fix_plan.md":
-		return "fix_plan.md"
-	case base == "ralph-tasks.md":
-		return "ralph-tasks.md"
-	case base == "implementation_plan.md":
-		return "IMPLEMENTATION_PLAN.md"
-	case base == "prd.md":
-		return "chief prd"
-	case strings.HasSuffix(base, ".code-task.md"):
-		return "code-task.md"
-	case strings.Contains(slash, "docs/plans/") && strings.HasSuffix(base, ".md"):
-		return "plan with checkboxes"
-	case strings.HasSuffix(base, ".jsonl"):
-		return "JSON lines"
-	case strings.HasSuffix(base, ".jsonc"), strings.HasSuffix(base, ".json5"):
-		return "JSON with comments"
-	case strings.HasSuffix(base, ".yaml"), strings.HasSuffix(base, ".yml"):
-		return "YAML"
-	case strings.HasSuffix(base, ".toml"):
-		return "TOML"
-	}
-	return ""
-}
-
-// foreignMarkdown names the form of a Markdown file that holds many stories in
-// one, known by its headings; "" when it may be one story.
-func foreignMarkdown(text []byte) string {
-	for line := range bytes.Lines(text) {
-		heading, ok := bytes.CutPrefix(line, []byte("### "))
-		if !ok {
-			continue
-		}
-		word, rest, _ := strings.Cut(string(heading), " ")
-		switch {
-		case (word == "Task" || word == "Iteration") && leadingDigits(rest) != "" && strings.Contains(rest, ":"):
-			return "plan with tasks"
-		case strings.HasPrefix(word, "US-") && strings.HasSuffix(word, ":"):
-			return "chief prd"
-		}
-	}
-	return ""
 }

@@ -48,6 +48,9 @@ func (f *File) setDone(i int, done bool) error {
 	p := &now.impl.parts[pl.part]
 	data := apply(p.data, f.doneEdits(i, pl, p.data, done))
 	if !bytes.Equal(data, p.data) {
+		if err := now.onlyMark(j, data, done); err != nil {
+			return err
+		}
 		if err := replaceFile(p.real, p.data, data); err != nil {
 			return err
 		}
@@ -59,6 +62,24 @@ func (f *File) setDone(i int, done bool) error {
 		s.Conflict = was.conflict
 	}
 	return nil
+}
+
+// onlyMark reads the bytes that are about to be written: they must hold the
+// same stories, and only story j may be marked otherwise.
+func (f *File) onlyMark(j int, data []byte, done bool) error {
+	p := f.impl.parts[f.impl.places[j].part]
+	p.data = data
+	after, err := parsePart(p)
+	same := err == nil && len(after.Stories) == len(f.Stories)
+	for i := 0; same && i < len(f.Stories); i++ {
+		was, now := &f.Stories[i], &after.Stories[i]
+		same = was.ID == now.ID && was.Hash == now.Hash && (i == j && now.Done == done || i != j && now.Done == was.Done)
+	}
+	if same {
+		return nil
+	}
+	return fmt.Errorf("%q: the done mark of story %q cannot be set without changing more than it; set it by hand (line %d)",
+		p.path, f.Stories[j].ID, f.Stories[j].Line)
 }
 
 // again reads the file of story i once more and finds the story in it.
@@ -77,6 +98,7 @@ func (f *File) again(i int) (now *File, j int, err error) {
 	if fresh.real != p.real {
 		return nil, 0, changed(fmt.Sprintf("the path now leads to %q", fresh.real))
 	}
+	fresh.form = p.form
 	if now, err = parsePart(fresh); err != nil {
 		return nil, 0, err
 	}

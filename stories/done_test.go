@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,11 +37,19 @@ func files(t *testing.T) map[string]struct{ base, text string } {
 	if err != nil {
 		t.Fatal(err)
 	}
+	code, err := filepath.Glob("testdata/forms/code-tasks/*.code-task.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	all := map[string]struct{ base, text string }{}
-	for _, path := range append(paths, folder...) {
+	for _, path := range slices.Concat(paths, folder, code, formFixtures(t)) {
 		base := filepath.Base(path)
 		if base == "README.md" {
 			continue
+		}
+		name := filepath.Base(filepath.Dir(path)) + " " + base
+		if name = strings.TrimPrefix(name, "prd "); strings.Contains(path, "plans") {
+			base = "a-plan.md" // the folder that says so is not made
 		}
 		list := variants(t, content(t, path))
 		if strings.HasSuffix(base, ".json") {
@@ -54,7 +63,7 @@ func files(t *testing.T) map[string]struct{ base, text string } {
 			// A folder's dependencies are not in the one file.
 			text = strings.Replace(text, `depends: [001, "003-alarm"]`, "depends: []", 1)
 			text = strings.Replace(text, "  - chart", "", 1)
-			all[base+" "+v] = struct{ base, text string }{base, text}
+			all[name+" "+v] = struct{ base, text string }{base, text}
 		}
 	}
 	return all

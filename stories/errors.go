@@ -61,11 +61,7 @@ type UnsupportedError struct {
 }
 
 func (e *UnsupportedError) Error() string {
-	if len(e.Paths) > 1 {
-		return fmt.Sprintf("%s: these forms are not read yet; supported are prd.json and stories/*.md", quotedList(e.Paths))
-	}
-	return fmt.Sprintf("%s: this form (%s) is not read yet; supported are prd.json and stories/*.md",
-		quotedList(e.Paths), e.Form)
+	return fmt.Sprintf("%s: this form (%s) is not read; `loop stories --forms` lists those that are", quotedList(e.Paths), e.Form)
 }
 
 // ChangedError means that a story on disk is no longer the one that was read,

@@ -26,7 +26,7 @@ func TestReadErrors(t *testing.T) {
 		{"more text", "prd.json", "[{\"title\":\"x\"}]\n{}",
 			`"PATH" line 2, column 1: expected nothing more after the end of the document, found '{': "{}"`},
 		{"comment", "prd.json", "[\n// first\n]",
-			`"PATH" line 2, column 1: expected a value, found '/' (JSON has no comments): "// first"`},
+			`"PATH" line 2, column 1: expected a value, found '/' (JSON has no comments; in a .jsonc file they are read): "// first"`},
 		{"conflict", "prd.json", "[\n<<<<<<< HEAD\n{\"title\":\"x\"}\n=======\n]",
 			`"PATH" line 2, column 1: a merge conflict was left in the file: "<<<<<<< HEAD"`},
 		{"open string", "prd.json", "[{\"title\": \"x}]",
@@ -104,13 +104,51 @@ func TestReadErrors(t *testing.T) {
 		{"utf-32", "prd.json", "\xff\xfe\x00\x00[\x00\x00\x00", `"PATH": UTF-32 text is not read; save the file as UTF-8`},
 
 		// Forms that are not read.
-		{"fix plan", "fix_plan.md", "- [ ] x", `"PATH": this form (fix_plan.md) is not read yet; supported are prd.json and stories/*.md`},
-		{"chief", "prd.md", "### US-001: x", `"PATH": this form (chief prd) is not read yet; supported are prd.json and stories/*.md`},
-		{"chief by content", "x.md", "# P\n\n### US-001: x\n", `"PATH": this form (chief prd) is not read yet; supported are prd.json and stories/*.md`},
-		{"plan by content", "x.md", "# P\n\n### Task 1: x\n- [ ] y\n", `"PATH": this form (plan with tasks) is not read yet; supported are prd.json and stories/*.md`},
-		{"lines", "issues.jsonl", "{}\n{}", `"PATH": this form (JSON lines) is not read yet; supported are prd.json and stories/*.md`},
-		{"yaml", "tasks.yaml", "tasks: []", `"PATH": this form (YAML) is not read yet; supported are prd.json and stories/*.md`},
-		{"prose", "stories.txt", "Do it.", `"PATH": neither JSON nor a Markdown story: loop reads prd.json and stories/*.md`},
+		{"toml", "tasks.toml", "[[task]]", "\"PATH\": this form (TOML) is not read; `loop stories --forms` lists those that are"},
+		{"prose", "stories.txt", "Do it.", "\"PATH\": neither JSON, YAML nor Markdown: `loop stories --forms` lists the forms that are read"},
+
+		// Plans.
+		{"plan of prose", "fix_plan.md", "# Plan\n\n- do it\n\n```\n- [ ] x\n```\n", `"PATH": no stories: the plan has no checkbox ("- [ ] text"); prose is not a list of stories`},
+		{"plan with ids twice", "fix_plan.md", "- [ ] A-1: x\n\n- [x] **A-1** y\n", `"PATH" line 3: the id "A-1" is used twice, on line 1 and on line 3`},
+		{"plan with a text twice", "fix_plan.md", "# P\n## A\n- [ ] write tests\n## B\n- [x] write tests\n- [ ] write  tests\n",
+			`"PATH" line 6: the same checkbox stands twice under one heading, on line 5 and on line 6; give each a text or an id of its own ("- [ ] A-1: text")`},
+		{"plan in a circle", "TODO.md", "- [ ] A-1: x (depends on A-2)\n- [ ] A-2: y\n  - depends on: A-1\n",
+			`"PATH" line 1: stories wait for each other: "A-1" (on line 1) depends on "A-2" (on line 2) depends on "A-1"`},
+		{"task without a box", "x.md", "### Task 1: a\n- [ ] x\n### Task 2: b\ntext\n", `"PATH" line 3: task "2" has no checkbox, so nothing in it could say that it is done`},
+		{"task twice", "x.md", "### Task 1: a\n- [ ] x\n### Task 1: b\n- [ ] y\n", `"PATH" line 3: the id "1" is used twice, on line 1 and on line 3`},
+		{"status twice", "prd.md", "### US-1: a\n**Status:** todo\n**Status:** done\n", `"PATH" line 3: story "US-1" has two status lines, on line 2 and on line 3`},
+		{"chief waits for nothing", "prd.md", "### US-1: a\n**Depends on:** US-9\n", `"PATH" line 1: story "US-1" (on line 1) depends on "US-9": there is no such story, or more than one`},
+		{"prd of prose", "prd.md", "# P\n\nWhat we want.\n", `"PATH": no stories: the plan has no checkbox ("- [ ] text"); prose is not a list of stories`},
+
+		// JSON lines.
+		{"broken line", "issues.jsonl", "{\"id\":\"a\",\"title\":\"x\"}\n{\"id\":\"b\",\n", `"PATH" line 2, column 11: expected a key in double quotes, but the text ends: "{\"id\":\"b\","`},
+		{"two on a line", "issues.jsonl", "{\"id\":\"a\",\"title\":\"x\"} {}\n", `"PATH" line 1, column 24: expected nothing more after the end of the document, found '{': "{\"id\":\"a\",\"title\":\"x\"} {}"`},
+		{"a line twice", "issues.jsonl", "{\"id\":\"a\",\"title\":\"x\"}\n\n{\"id\":\"a\",\"title\":\"y\"}\n", `"PATH" line 3: the id "a" is used twice, on line 1 and on line 3`},
+		{"a list", "issues.jsonl", "[]\n", `"PATH" line 1: story 1 is a list, not an object`},
+		{"only records", "issues.jsonl", "{\"_type\":\"memory\"}\n", `"PATH": no stories: no line holds an issue`},
+		{"conflict in lines", "issues.jsonl", "<<<<<<< HEAD\n{}\n", `"PATH" line 1, column 1: a merge conflict was left in the file: "<<<<<<< HEAD"`},
+
+		// JSON with comments.
+		{"comment without end", "q.jsonc", "[\n/* x\n]", `"PATH" line 2, column 1: expected a value, found '/': "/* x"`},
+		{"two commas", "q.jsonc", "[{\"title\":\"x\"},,]", `"PATH" line 1, column 16: expected a value, found ',': "[{\"title\":\"x\"},,]"`},
+		{"key twice in jsonc", "q.jsonc", "[{title:'x',\n'title':'y'}]", `"PATH" line 2: the key "title" stands twice in one object, on line 1 and on line 2`},
+
+		// YAML.
+		{"no tasks", "tasks.yaml", "tasks: []", `"PATH": no stories: the list "tasks" on line 1 is empty`},
+		{"a playbook", "site.yml", "- hosts: all\n", `"PATH" line 1: story 1 has neither a title nor a description nor criteria`},
+		{"only comments", "tasks.yaml", "# tasks\n", `"PATH": no stories: the document is empty`},
+		{"strings", "tasks.yaml", "tasks:\n  - do it\n", `"PATH" line 2: story 1 is a string, not an object`},
+		{"yaml key twice", "tasks.yaml", "tasks:\n- title: x\n  completed: true\n  completed: false\n",
+			`"PATH" line 4: the key "completed" stands twice in one object, on line 3 and on line 4`},
+		{"yaml title twice", "tasks.yaml", "tasks:\n- title: x\n- title: x\n", `"PATH" line 3: the id "x-2d711642" is used twice, on line 2 and on line 3`},
+		{"two documents", "tasks.yaml", "tasks:\n- title: x\n---\ntasks: []\n", `"PATH" line 3: a second YAML document begins; a list of stories has one`},
+		{"alias", "tasks.yaml", "tasks:\n- title: &t x\n- title: *t\n", `"PATH" line 3: an alias (*name) is not read in a list of stories; write the value out`},
+		{"mark on another line", "tasks.yaml", "tasks:\n- title: x\n  completed:\n    true\n", `"PATH" line 3: "completed" must be a plain value on the line of its key`},
+		{"only states", "sprint-status.yaml", "development_status:\n  1-1-login: done\n",
+			`"PATH": no stories: it holds only the states of stories that lie in other files; name the folder or the list with their text`},
+		{"broken yaml", "tasks.yaml", "tasks:\n- title: [x\n", `"PATH" line 3: did not find expected ',' or ']'`},
+		{"yaml with tabs", "tasks.yaml", "tasks:\n\t- title: x\n", `"PATH" line 2: found character that cannot start any token`},
+		{"lone return", "tasks.yaml", "tasks:\n- title: x\r  completed: true\n", `"PATH" line 2: a carriage return without a line feed`},
 
 		// Front matter.
 		{"not ended", "a.md", "---\ntitle: x\n\nDo it.", `"PATH" line 4: expected "key: value" in the front matter, found "Do it."`},
@@ -167,7 +205,7 @@ func TestErrorKinds(t *testing.T) {
 		t.Errorf("empty folder: %v", err)
 	}
 	var ue *UnsupportedError
-	if _, err := Read(put(t, "issues.jsonl", "{}")); !errors.As(err, &ue) {
+	if _, err := Read(put(t, "tasks.toml", "a = 1")); !errors.As(err, &ue) {
 		t.Errorf("unsupported: %v", err)
 	}
 	var fe *FormatError

@@ -103,14 +103,18 @@ func entries(n *node) []string {
 	return all
 }
 
+func verifyKeys() []string {
+	return []string{
+		"testSteps", "completionCriteria", "qualityGates",
+		"testCommand", "typecheckCommand", "lintCommand", "verify",
+	}
+}
+
 // verifyOf collects the commands that an object names for verification. They
 // are shown to a person; nothing here or elsewhere runs them unasked.
 func verifyOf(n *node) []string {
 	var all []string
-	for _, key := range []string{
-		"testSteps", "completionCriteria", "qualityGates",
-		"testCommand", "typecheckCommand", "lintCommand", "verify",
-	} {
+	for _, key := range verifyKeys() {
 		for _, c := range commands(n.get(key)) {
 			if !slices.Contains(all, c) {
 				all = append(all, c)

@@ -100,55 +100,65 @@ func FuzzRead(f *testing.F) {
 	seedFixtures(f)
 	f.Add([]byte("---\nid: x\ndepends: [a, 'b']\ndone: # c\n---\n# t\n- [ ] c\n  more\n\n```\n- [ ] no\n```\n"))
 	f.Add([]byte("<!-- \n- [ ] no\n--> \n- [x] yes\n\t- [ ] nested\nlazy\n"))
+	f.Add([]byte("### Task 1: a\n- [ ] b\n  - [x] b\n- [] b\n- [!] b\n### Iteration 2: c\n- [~] d"))
+	f.Add([]byte("### US-1: a\n**Status**:\n### US-2: b\n- **Priority:** P1\n**Depends on:** US-1\n"))
+	f.Add([]byte("- {title: x}\n- title: y\n  completed:\n- ? title\n  : z\n- \"title\": !!str w\n"))
+	f.Add([]byte("[{a:'\\'\"',title:'x',/*c*/},]//"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, path := range []string{"prd.json", "a.md"} {
-			f, err := parsePart(part{path: path, data: data})
+		for _, form := range Forms() {
+			p := part{path: "f", form: form.Name, data: data}
+			f, err := parsePart(p)
 			if err != nil {
 				continue
 			}
-			if f.Path = path; f.finish() != nil {
+			if f.Path = p.path; f.finish() != nil {
 				continue
 			}
 			if len(f.Stories) == 0 {
 				t.Fatal("no stories and no error")
 			}
-			roundTrip(t, f, path, data)
+			p.form = f.Form
+			roundTrip(t, f, p)
 		}
 	})
 }
 
 // roundTrip marks the first and the last story and takes them back. It works
 // on the bytes, since syncing files is too slow to fuzz.
-func roundTrip(t *testing.T, f *File, path string, data []byte) {
+func roundTrip(t *testing.T, f *File, p part) {
 	t.Helper()
+	data := p.data
 	for _, i := range []int{0, len(f.Stories) - 1} {
-		p := part{path: path, real: path, data: apply(data, f.doneEdits(i, &f.impl.places[i], data, true))}
+		p.data = apply(data, f.doneEdits(i, &f.impl.places[i], data, true))
+		if err := f.onlyMark(i, p.data, true); err != nil {
+			if f.Form != FormYAML {
+				t.Fatalf("%s: %v\n%q", f.Form, err, p.data)
+			}
+			continue // YAML has corners where no mark can be put in; it is refused
+		}
 		marked, err := parsePart(p)
 		if err != nil {
 			t.Fatalf("not readable when marked: %v\n%s", err, p.data)
 		}
-		for j, s := range marked.Stories {
-			was := f.Stories[j]
-			if s.Hash != was.Hash || s.ID != was.ID || s.Done != (was.Done || i == j) {
-				t.Fatalf("story %d is %+v, was %+v", j, s, was)
-			}
-		}
 		back := apply(p.data, f.doneEdits(i, &marked.impl.places[i], p.data, f.Stories[i].Done))
 		if !bytes.Equal(back, data) {
-			t.Fatalf("taken back:\n%q\nwant\n%q", back, data)
+			t.Fatalf("%s: taken back:\n%q\nwant\n%q", f.Form, back, data)
 		}
 	}
 }
 
 func seedFixtures(f *testing.F) {
 	f.Helper()
-	for _, pattern := range []string{"prd/*.json", "broken/*.json", "folder/*.md"} {
+	for _, pattern := range []string{"prd/*.json", "broken/*.json", "folder/*.md", "forms/*/*", "forms/*/docs/plans/*"} {
 		paths, err := filepath.Glob(filepath.Join("testdata", pattern))
 		if err != nil {
 			f.Fatal(err)
 		}
 		for _, path := range paths {
 			data, err := os.ReadFile(path)
+			if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+				continue
+			}
 			if err != nil {
 				f.Fatal(err)
 			}

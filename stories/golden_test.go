@@ -3,6 +3,7 @@ package stories
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,11 +15,15 @@ import (
 // TestGolden reads every fixture and compares all that was understood, with
 // the order of work, to a golden file. LOOP_UPDATE=1 rewrites them.
 func TestGolden(t *testing.T) {
-	for _, path := range append(fixtures(t), filepath.Join("testdata", "folder")) {
+	paths := append(fixtures(t), filepath.Join("testdata", "folder"), filepath.Join("testdata", "forms", "code-tasks"))
+	for _, path := range append(paths, formFixtures(t)...) {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		if dir, ok := strings.CutPrefix(filepath.ToSlash(path), "testdata/forms/"); ok {
+			name, _, _ = strings.Cut(dir, "/")
+		}
 		t.Run(name, func(t *testing.T) {
 			f := mustRead(t, path)
-			got := strings.ReplaceAll(dump(t, f), `testdata\\folder\\`, `testdata/folder/`)
+			got := strings.ReplaceAll(dump(t, f), `\\`, `/`)
 			golden := filepath.Join("testdata", "golden", name+".json")
 			if os.Getenv("LOOP_UPDATE") == "1" {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -85,6 +90,22 @@ func withoutZeros(v any) any {
 func fixtures(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/prd/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	return paths
+}
+
+// formFixtures are the files of the other forms, but for those of a folder.
+func formFixtures(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(filepath.Join("testdata", "forms"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Base(filepath.Dir(path)) != "code-tasks" {
+			paths = append(paths, path)
+		}
+		return err
+	})
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}

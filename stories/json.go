@@ -56,17 +56,23 @@ func (n *node) what() string {
 	}
 }
 
-// parser reads one document, strictly by RFC 8259.
+// parser reads one document, strictly by RFC 8259, or with what JSONC and
+// JSON5 add that people use: comments, trailing commas, single quotes and keys
+// without quotes.
 type parser struct {
 	src   *source
 	data  []byte
 	pos   int
 	depth int
+	loose bool
 }
 
 // parseJSON reads a whole document that begins at offset from.
 func parseJSON(src *source, from int) (node, error) {
-	p := &parser{src: src, data: src.data, pos: from}
+	return (&parser{src: src, data: src.data, pos: from}).document()
+}
+
+func (p *parser) document() (node, error) {
 	root, err := p.value()
 	if err != nil {
 		return node{}, err
@@ -75,7 +81,7 @@ func parseJSON(src *source, from int) (node, error) {
 	if p.pos < len(p.data) {
 		return node{}, p.expected("nothing more after the end of the document")
 	}
-	if err := checkKeys(src, &root); err != nil {
+	if err := checkKeys(p.src, &root); err != nil {
 		return node{}, err
 	}
 	return root, nil
@@ -86,6 +92,10 @@ func (p *parser) space() {
 		switch p.data[p.pos] {
 		case ' ', '\t', '\r', '\n':
 			p.pos++
+		case '/':
+			if !p.loose || !p.comment() {
+				return
+			}
 		default:
 			return
 		}
@@ -111,8 +121,8 @@ func (p *parser) expected(what string) error {
 	}
 	r, _ := utf8.DecodeRune(p.data[p.pos:])
 	hint := ""
-	if r == '/' {
-		hint = " (JSON has no comments)"
+	if r == '/' && !p.loose {
+		hint = " (JSON has no comments; in a .jsonc file they are read)"
 	}
 	return p.src.fault(p.pos, fmt.Sprintf("expected %s, found %q%s", what, r, hint))
 }
@@ -133,7 +143,7 @@ func (p *parser) value() (node, error) {
 		return p.nested(p.object)
 	case c == '[':
 		return p.nested(p.array)
-	case c == '"':
+	case c == '"', c == '\'' && p.loose:
 		return p.str()
 	case c == '-' || c >= '0' && c <= '9':
 		return p.number()
@@ -162,13 +172,10 @@ func (p *parser) object() (node, error) {
 	p.pos++
 	for first := true; ; first = false {
 		c := p.peek()
-		if c == '}' && first {
+		if c == '}' && (first || p.loose) {
 			break
 		}
-		if c != '"' {
-			return n, p.expected("a key in double quotes")
-		}
-		key, err := p.str()
+		key, err := p.key(c)
 		if err != nil {
 			return n, err
 		}
@@ -211,6 +218,11 @@ func (p *parser) array() (node, error) {
 		switch p.peek() {
 		case ',':
 			p.pos++
+			if p.loose && p.peek() == ']' {
+				p.pos++
+				n.end = p.pos
+				return n, nil
+			}
 		case ']':
 			p.pos++
 			n.end = p.pos
@@ -268,10 +280,10 @@ func (p *parser) digits() bool {
 
 func (p *parser) str() (node, error) {
 	start := p.pos
-	plain := true
+	plain, quote := true, p.data[p.pos]
 	for p.pos++; p.pos < len(p.data); p.pos++ {
 		switch c := p.data[p.pos]; {
-		case c == '"':
+		case c == quote:
 			p.pos++
 			text, err := p.decode(start, plain)
 			return node{kind: '"', start: start, end: p.pos, text: text}, err
@@ -295,6 +307,8 @@ func (p *parser) escape() bool {
 	switch p.data[p.pos] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return true
+	case '\'':
+		return p.loose
 	case 'u':
 		for range 4 {
 			if p.pos++; p.pos >= len(p.data) || !isHex(p.data[p.pos]) {
@@ -314,6 +328,9 @@ func isHex(c byte) bool {
 // decoder, so that both read it alike.
 func (p *parser) decode(start int, plain bool) (string, error) {
 	raw := p.data[start:p.pos]
+	if p.loose && !plain || raw[0] == '\'' {
+		raw = doubleQuoted(raw)
+	}
 	if plain && utf8.Valid(raw) {
 		return string(raw[1 : len(raw)-1]), nil
 	}

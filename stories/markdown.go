@@ -12,25 +12,27 @@ func parseMarkdown(p part, src *source, from int) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fm.end == 0 {
-		if form := foreignMarkdown(src.data); form != "" {
-			return nil, &UnsupportedError{Paths: []string{p.path}, Form: form}
-		}
-	}
+	code := p.form == FormCodeTask
 	s := Story{File: p.path, Line: 1}
-	pl := place{insert: frontSlot(src, from, fm)}
-	f := &File{Form: FormMarkdown}
+	pl := place{insert: frontSlot(src, from, fm, code)}
+	f := &File{}
 	for _, x := range fm.fields {
-		warning, err := setField(src, &s, &pl, x)
+		warning, err := setField(src, &s, &pl, x, code)
 		if err != nil {
 			return nil, err
 		}
-		if warning != "" {
+		if !code && !readsFront(x.key) {
+			f.Unread = append(f.Unread, fmt.Sprintf("%q: the key %q on line %d", p.path, x.key, src.line(x.offset)))
+		}
+		if warning != "" && !code {
 			f.Warnings = append(f.Warnings, warning)
 		}
 	}
 	pl.done = s.Done
 	readBody(&s, bodyLines(src, fm.body))
+	if code {
+		finishCodeTask(f, &s, p.path)
+	}
 	if s.Title == "" && s.Description == "" && len(s.Criteria) == 0 {
 		return nil, src.at(from, "the story has neither a title nor a description nor criteria")
 	}
@@ -40,14 +42,24 @@ func parseMarkdown(p part, src *source, from int) (*File, error) {
 	s.Title = titleOf(&s, "")
 	s.Hash = hashOf(&s, false)
 	f.Stories = []Story{s}
-	f.impl.parts = []part{p}
 	f.impl.places = []place{pl}
 	return f, nil
 }
 
+// readsFront says whether a key of the front matter means something here or is
+// warned of.
+func readsFront(key string) bool {
+	switch key {
+	case "id", "title", "priority", "level", "checkpoint", "done", "status", "verify", "check", "type", "depends", "depends_on", "dependsOn",
+		"passes", "passed", "complete", "completed", "dependencies", "deps", "blockedBy", "blocked_by":
+		return true
+	}
+	return false
+}
+
 // setField takes over one field of the front matter. Unknown ones stay in the
 // file and mean nothing here.
-func setField(src *source, s *Story, pl *place, x field) (warning string, err error) {
+func setField(src *source, s *Story, pl *place, x field, code bool) (warning string, err error) {
 	switch x.key {
 	case "depends", "depends_on", "dependsOn":
 		for _, v := range x.values {
@@ -71,8 +83,17 @@ func setField(src *source, s *Story, pl *place, x field) (warning string, err er
 	case "type":
 		s.Check = s.Check || !x.list && isCheckType(strings.Join(x.values, ""))
 		return "", nil
-	case "id", "title", "priority", "level", "done", "checkpoint":
-	case "status", "passes", "passed", "complete", "completed", "dependencies", "deps", "blockedBy", "blocked_by":
+	case "id", "title", "priority", "level", "checkpoint":
+	case "done":
+		if code {
+			return "", nil
+		}
+	case "status":
+		if code {
+			return "", setStatus(src, s, pl, x)
+		}
+		fallthrough
+	case "passes", "passed", "complete", "completed", "dependencies", "deps", "blockedBy", "blocked_by":
 		return fmt.Sprintf("%q: the key %q on line %d means nothing here; the keys are done and depends",
 			s.File, x.key, src.line(x.offset)), nil
 	default:
@@ -118,15 +139,19 @@ func yesNo(src *source, x field, value string) (bool, error) {
 
 // frontSlot is where a missing done mark goes: the last line of the front
 // matter, or a front matter of its own. It breaks lines as the file does.
-func frontSlot(src *source, from int, fm front) slot {
+func frontSlot(src *source, from int, fm front, code bool) slot {
 	eol := "\n"
 	if len(src.lines) > 1 && strings.HasSuffix(string(src.data[:src.lines[1]]), "\r\n") {
 		eol = "\r\n"
 	}
-	if fm.end > 0 {
-		return slot{key: "done", at: fm.end, before: "done:", after: eol}
+	key := "done"
+	if code {
+		key = statusKey
 	}
-	return slot{key: "done", at: from, before: "---" + eol + "done:", after: eol + "---" + eol}
+	if fm.end > 0 {
+		return slot{key: key, at: fm.end, before: key + ":", after: eol}
+	}
+	return slot{key: key, at: from, before: "---" + eol + key + ":", after: eol + "---" + eol}
 }
 
 func bodyLines(src *source, from int) []string {

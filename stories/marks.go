@@ -28,7 +28,7 @@ func readMarks(src *source, n *node) []mark {
 		if key == statusKey {
 			m.done, m.known = isDoneWord(v.text), v.kind == '"' || v.kind == 'n'
 		} else {
-			m.done, m.known = flagValue(m.raw)
+			m.done, m.known = flagValue(strings.TrimSpace(m.raw))
 		}
 		marks = append(marks, m)
 	}
@@ -42,6 +42,13 @@ func flagValue(raw string) (done, known bool) {
 	case "true", `"true"`, "1":
 		return true, true
 	case "false", `"false"`, "0", "null":
+		return false, true
+	}
+	// What only YAML and JSON5 write. Strict JSON has none of these.
+	switch strings.ToLower(raw) {
+	case "true", "'true'", "yes", "on":
+		return true, true
+	case "false", "'false'", "no", "off", "null", "~", "":
 		return false, true
 	}
 	return false, false
@@ -152,7 +159,7 @@ func partner(word, fallback string, pairs map[string]string) string {
 }
 
 // flagKey is the mark that the stories of a list use, for one that has none.
-func flagKey(list *node) string {
+func flagKey(list *node, fallback string) string {
 	count := map[string]int{}
 	best, status := "", false
 	for i := range list.items {
@@ -169,23 +176,27 @@ func flagKey(list *node) string {
 	case status:
 		return statusKey
 	}
-	return "passes"
+	return fallback
 }
 
 // value is how a mark is written, in the manner of the value it replaces.
 func (f *File) value(key, old string, done bool) string {
-	if f.Form == FormMarkdown {
-		lead := old[:len(old)-len(strings.TrimLeft(old, " \t"))]
-		if lead == "" {
-			lead = " "
+	word := f.impl.words.open
+	if done {
+		word = f.impl.words.done
+	}
+	switch f.Form {
+	case FormPlan, FormTasks:
+		return word
+	case FormMarkdown, FormCodeTask, FormChief:
+		if key != statusKey {
+			word = fmt.Sprint(done)
 		}
-		return lead + fmt.Sprint(done)
+		return leadOf(old) + word
+	case FormYAML:
+		return leadOf(old) + yamlValue(key, strings.TrimSpace(old), word, done)
 	}
 	if key == statusKey {
-		word := f.impl.words.open
-		if done {
-			word = f.impl.words.done
-		}
 		return quoteJSON(word)
 	}
 	switch old {
@@ -198,6 +209,14 @@ func (f *File) value(key, old string, done bool) string {
 		return "0"
 	}
 	return fmt.Sprint(done)
+}
+
+// leadOf is the space between a colon and its value.
+func leadOf(old string) string {
+	if lead := old[:len(old)-len(strings.TrimLeft(old, " \t"))]; lead != "" {
+		return lead
+	}
+	return " "
 }
 
 func quoteJSON(s string) string {
@@ -221,10 +240,12 @@ func jsonSlot(data []byte, object *node, key string) slot {
 	if n := len(object.members); n > 1 {
 		from = object.members[n-2].value.end
 	}
-	gap := strings.TrimPrefix(strings.TrimLeft(string(data[from:last.keyStart]), " \t\r\n"), ",")
-	if len(object.members) == 1 {
-		gap = string(data[from:last.keyStart])
-	}
+	// Only the space before the key: a comment there belongs to that key.
+	gap := string(data[from:last.keyStart])
+	gap = gap[len(strings.TrimRight(gap, " \t\r\n")):]
 	colon := string(data[last.keyEnd:last.value.start])
+	if strings.Trim(colon, ": \t\r\n") != "" {
+		colon = ": " // a comment stands there
+	}
 	return slot{key: key, at: last.value.end, before: "," + gap + quoteJSON(key) + colon}
 }

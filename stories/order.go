@@ -125,6 +125,9 @@ type orderer struct {
 func (o *orderer) sort(list []int) {
 	slices.SortStableFunc(list, func(a, b int) int {
 		x, y := &o.f.Stories[a], &o.f.Stories[b]
+		if v, w := o.f.impl.places[a].rank, o.f.impl.places[b].rank; v != w {
+			return v - w
+		}
 		switch {
 		case x.HasPriority != y.HasPriority:
 			if x.HasPriority {

@@ -13,8 +13,8 @@ import (
 func listKeys() []string { return []string{"userStories", "stories", "tasks", "items"} }
 
 // parsePRD reads a document of the prd.json family.
-func parsePRD(p part, src *source, from int) (*File, error) {
-	root, err := parseJSON(src, from)
+func parsePRD(src *source, from int, comments bool) (*File, error) {
+	root, err := parseText(src, from, comments)
 	if err != nil {
 		return nil, err
 	}
@@ -22,29 +22,51 @@ func parsePRD(p part, src *source, from int) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := len(list.items); n > maxStories {
-		return nil, src.at(list.start, fmt.Sprintf("%d stories are too many", n))
-	}
-	f := &File{Form: FormPRD}
-	f.impl.parts = []part{p}
-	f.impl.words = fileWords(list)
+	f := &File{}
 	readHead(f, &root)
-	key := flagKey(list)
+	key := flagKey(list, "passes")
+	if err := f.readList(src, list, func(item *node) slot { return jsonSlot(src.data, item, key) }); err != nil {
+		return nil, err
+	}
+	if comments {
+		f.holdDrafts(list)
+	}
+	return f, nil
+}
+
+// holdDrafts holds what a queue in JSONC calls a draft: nobody has said yet
+// that it is to be done.
+func (f *File) holdDrafts(list *node) {
+	for i := range f.Stories {
+		if status := textAt(&list.items[i], statusKey); statusWord(status) == "draft" {
+			f.Stories[i].Held = fmt.Sprintf("its status is %q", status)
+		}
+	}
+}
+
+// readList reads every story of a list. insert is where the mark of one goes
+// that has none.
+func (f *File) readList(src *source, list *node, insert func(*node) slot) error {
+	if n := len(list.items); n > maxStories {
+		return src.at(list.start, fmt.Sprintf("%d stories are too many", n))
+	}
+	f.impl.words = fileWords(list)
+	f.Unread = unreadKeys(list)
 	for i := range list.items {
 		item := &list.items[i]
 		if item.kind != '{' {
-			return nil, src.at(item.start, fmt.Sprintf("story %d is %s, not an object", i+1, item.what()))
+			return src.at(item.start, fmt.Sprintf("story %d is %s, not an object", i+1, item.what()))
 		}
 		s, pl, warnings, err := readStory(src, item, i+1)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		pl.insert = jsonSlot(src.data, item, key)
+		pl.insert = insert(item)
 		f.Stories = append(f.Stories, s)
 		f.impl.places = append(f.impl.places, pl)
 		f.Warnings = append(f.Warnings, warnings...)
 	}
-	return f, nil
+	return nil
 }
 
 // storyList finds the one list of stories in a document.
@@ -142,6 +164,13 @@ func nameOf(n *node) string {
 	return oneLine(n.text)
 }
 
+func criteriaKeys() []string {
+	return []string{
+		"acceptanceCriteria", "acceptance_criteria", "acceptance", "steps",
+		"stepsToVerify", "actionItems", "subtasks", "tests",
+	}
+}
+
 // readStory reads one object by all the names its fields are known to have.
 func readStory(src *source, n *node, position int) (Story, place, []string, error) {
 	s := Story{
@@ -149,12 +178,11 @@ func readStory(src *source, n *node, position int) (Story, place, []string, erro
 		Title:       oneLine(firstOf(n, "title", "name")),
 		Description: joined(n, "\n\n", "description", "details", "oneLiner"),
 		Notes:       joined(n, "\n", "notes", "completionNotes", "technicalNotes", "note"),
-		Criteria: lists(n, "acceptanceCriteria", "acceptance_criteria", "acceptance", "steps",
-			"stepsToVerify", "actionItems", "subtasks", "tests"),
-		Verify:     verifyOf(n),
-		Checkpoint: isTrue(n.get("checkpoint")),
-		Level:      text(n.get("level")),
-		Check:      isTrue(n.get("check")) || isCheckType(firstOf(n, "type", "issue_type")),
+		Criteria:    lists(n, criteriaKeys()...),
+		Verify:      verifyOf(n),
+		Checkpoint:  isTrue(n.get("checkpoint")),
+		Level:       text(n.get("level")),
+		Check:       isTrue(n.get("check")) || isCheckType(firstOf(n, "type", "issue_type")),
 	}
 	if s.Title == "" && s.Description == "" && len(s.Criteria) == 0 {
 		return s, place{}, nil, src.at(n.start, fmt.Sprintf(

@@ -45,14 +45,19 @@ func readKind(path string, info fs.FileInfo) (*File, error) {
 	if info.IsDir() {
 		return readFolder(path)
 	}
-	if form := unsupportedName(path); form != "" {
+	if form := unreadName(path); form != "" {
 		return nil, &UnsupportedError{Paths: []string{path}, Form: form}
 	}
 	p, err := readPart(path)
 	if err != nil {
 		return nil, err
 	}
-	return parsePart(p)
+	f, err := parsePart(p)
+	if err == nil && f.Form == FormMarkdown && len(f.Stories[0].Criteria) > 1 && !hasOwnFront(p.data) && !inOwnFolder(path) {
+		f.Warnings = append(f.Warnings, fmt.Sprintf(
+			"read as one story with %d criteria; if each checkbox is a story, call the file a plan (tasks.md, plan-x.md)", len(f.Stories[0].Criteria)))
+	}
+	return f, err
 }
 
 // parsePart reads the text of one file, before anything that needs the other
@@ -62,17 +67,33 @@ func parsePart(p part) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := bytes.TrimLeft(p.data[from:], " \t\r\n")
-	if hasExt(p.path, ".md", ".markdown") {
+	if p.form == "" {
+		p.form = detect(p, from)
+	}
+	f, err := parseForm(p, src, from)
+	if err != nil {
+		return nil, err
+	}
+	f.Form, f.impl.parts = p.form, []part{p}
+	return f, nil
+}
+
+func parseForm(p part, src *source, from int) (*File, error) {
+	switch p.form {
+	case FormMarkdown, FormCodeTask:
 		return parseMarkdown(p, src, from)
+	case FormPlan:
+		return parsePlan(src)
+	case FormTasks, FormChief:
+		return parseHeadings(src, p.form)
+	case FormLines:
+		return parseLines(src, from)
+	case FormYAML:
+		return parseYAML(src, from)
+	case FormPRD, FormJSONC:
+		return parsePRD(src, from, p.form == FormJSONC)
 	}
-	if hasExt(p.path, ".json") || len(body) > 0 && (body[0] == '{' || body[0] == '[') {
-		return parsePRD(p, src, from)
-	}
-	return nil, &FormatError{
-		Path:    p.path,
-		Problem: "neither JSON nor a Markdown story: loop reads prd.json and stories/*.md",
-	}
+	return nil, &FormatError{Path: p.path, Problem: "neither JSON, YAML nor Markdown: `loop stories --forms` lists the forms that are read"}
 }
 
 // openText checks the encoding and skips a byte order mark.
@@ -130,7 +151,7 @@ func readPart(path string) (part, error) {
 
 // readFolder reads a folder of the program's own form.
 func readFolder(dir string) (*File, error) {
-	names, err := storyNames(dir)
+	names, form, err := storyNames(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +162,13 @@ func readFolder(dir string) (*File, error) {
 		return nil, fmt.Errorf("%q: %w: the folder has no *.md file (README.md and names that begin with _ or . do not count)",
 			dir, ErrNoStories)
 	}
-	all := &File{Form: FormMarkdown}
+	all := &File{Form: form}
 	for _, name := range names {
 		p, err := readPart(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
+		p.form = form
 		one, err := parsePart(p)
 		if err != nil {
 			return nil, err
@@ -162,19 +184,22 @@ func (f *File) add(one *File) {
 		one.impl.places[i].part += len(f.impl.parts)
 	}
 	f.impl.at, f.impl.texts = nil, nil
+	f.impl.words = one.impl.words // in a folder the same for all
 	f.Stories = append(f.Stories, one.Stories...)
 	f.Warnings = append(f.Warnings, one.Warnings...)
+	f.Unread = append(f.Unread, one.Unread...)
 	f.impl.parts = append(f.impl.parts, one.impl.parts...)
 	f.impl.places = append(f.impl.places, one.impl.places...)
 }
 
 // storyNames lists the story files of a folder in the order of their names.
-func storyNames(dir string) ([]string, error) {
+// Where there are code tasks, only they are stories.
+func storyNames(dir string) (names []string, form string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, quoted(err)
+		return nil, "", quoted(err)
 	}
-	var names []string
+	form = FormMarkdown
 	for _, e := range entries {
 		name := e.Name()
 		if !hasExt(name, ".md") || strings.EqualFold(name, "README.md") || strings.ContainsRune("_.", rune(name[0])) {
@@ -185,8 +210,13 @@ func storyNames(dir string) ([]string, error) {
 		}
 		names = append(names, name)
 	}
+	isCode := func(name string) bool { return strings.HasSuffix(strings.ToLower(name), codeTaskExt) }
+	if slices.ContainsFunc(names, isCode) {
+		form = FormCodeTask
+		names = slices.DeleteFunc(names, func(name string) bool { return !isCode(name) })
+	}
 	sortNames(names)
-	return names, nil
+	return names, form, nil
 }
 
 // sortNames orders file names as people number them: 2-x.md before 10-x.md.

@@ -70,7 +70,6 @@ func (f *File) base() (*File, error) {
 			return nil, err
 		}
 		all.add(one)
-		all.impl.words = one.impl.words
 	}
 	return all, nil
 }
@@ -94,7 +93,7 @@ func (f *File) current() ([]state, error) {
 	if err != nil || !info.IsDir() {
 		return states, nil // one file, or a folder that is gone: nothing new in it
 	}
-	names, err := storyNames(f.Path)
+	names, _, err := storyNames(f.Path)
 	for _, name := range names {
 		path := filepath.Join(f.Path, name)
 		if !slices.ContainsFunc(f.impl.parts, func(p part) bool { return p.path == path }) {
@@ -109,12 +108,15 @@ func (f *File) readState(path string, was *part) state {
 	if st.disk, st.why = readPart(path); st.why != nil {
 		return st
 	}
+	if st.disk.form = f.Form; was != nil {
+		st.disk.form = was.form
+	}
 	if was != nil && (st.disk.real != was.real || st.disk.link != was.link) {
 		st.why = fmt.Errorf("%q leads to %q now, it was %q", path, st.disk.real, was.real)
 		return st
 	}
 	now, err := parsePart(st.disk)
-	if err == nil && f.Form == FormPRD {
+	if err == nil && !f.folder() {
 		now.Path = f.Path
 		err = now.finish() // in a folder, dependencies lead to other files
 	}
@@ -126,7 +128,7 @@ func (f *File) readState(path string, was *part) state {
 
 // moved says whether a missing file of a folder has another name now.
 func (f *File) moved(states []state, k int) bool {
-	if f.Form != FormMarkdown || !errors.Is(states[k].why, fs.ErrNotExist) {
+	if !f.folder() || !errors.Is(states[k].why, fs.ErrNotExist) {
 		return false
 	}
 	id := f.Stories[k].ID // in this form each file is one story

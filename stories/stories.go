@@ -1,9 +1,9 @@
 // Package stories reads the story files people already have and writes back
 // nothing but the done mark.
 //
-// Two forms are read: the prd.json family (a list under "userStories",
-// "stories", "tasks" or "items", or a bare list) and the form of this program,
-// a folder stories/ with one Markdown file a story.
+// Forms lists them: the prd.json family with its kin in YAML, JSON lines and
+// JSON with comments, plans with checkboxes, documents with a heading a story,
+// and folders with a Markdown file a story.
 //
 // It never guesses: two candidates, a duplicate id or key, a file without
 // stories and broken JSON are errors that say where. It does not decide which
@@ -29,6 +29,7 @@ type Story struct {
 	Checkpoint  bool     // a person must look after it
 	Check       bool     // it looks at something and need not change a file
 	Level       string   // the autonomy level it asks for; "" = none; as written, not checked
+	Group       string   // the headings it stands under; "" = none
 	Line        int      // 1-based line where it begins
 	File        string   // for a folder of stories: its own file
 	Hash        string   // SHA-256 (hex) of its text without the done mark
@@ -37,21 +38,16 @@ type Story struct {
 // File is a story file (or a folder of them), read.
 type File struct {
 	Path     string // as given or found
-	Form     string // FormPRD or FormMarkdown
+	Form     string // one of the constants
 	Project  string
 	Branch   string
 	Gates    []string // qualityGates and the like: shown, never executed
 	Stories  []Story  // in file order
 	Warnings []string // what was read but not understood; nothing that changes what is done
+	Unread   []string // what stands there and is given to no story: text, keys that mean nothing here
 	// unexported: the bytes, and where each flag is
 	impl fileImpl
 }
-
-// The forms that are read.
-const (
-	FormPRD      = "prd.json"
-	FormMarkdown = "stories/*.md"
-)
 
 // fileImpl is what the file was made of when it was read. Positions in it are
 // never used to write: every write reads the file again.
@@ -69,6 +65,7 @@ type fileImpl struct {
 // part is one file on disk.
 type part struct {
 	path string // as opened
+	form string // how it is read; "" = not decided yet
 	link string // where path leads when it is a symbolic link
 	real string // the file behind it
 	data []byte
@@ -80,6 +77,7 @@ type place struct {
 	marks   []mark
 	insert  slot // where a mark goes when there is none
 	derived bool // the id was made from the position, not read
+	rank    int  // of its part of the plan: comes before the priority
 
 	done     bool // as first read; SetDone changes only the Story
 	conflict string
@@ -100,6 +98,9 @@ type slot struct {
 	at            int
 	before, after string
 }
+
+// folder says whether each file of this form is one story.
+func (f *File) folder() bool { return f.Form == FormMarkdown || f.Form == FormCodeTask }
 
 // index finds a story by id, -1 when there is none.
 func (f *File) index(id string) int {

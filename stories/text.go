@@ -44,6 +44,14 @@ func (s *source) lineText(line int) []byte {
 	return text
 }
 
+// textStart is the offset at which lineText begins.
+func (s *source) textStart(line int) int {
+	if line == 1 && bytes.HasPrefix(s.data, utf8BOM) {
+		return len(utf8BOM)
+	}
+	return s.lines[line-1]
+}
+
 // fault is a FormatError at one character, with the line it stands in.
 func (s *source) fault(offset int, problem string) error {
 	line := s.line(offset)
@@ -102,4 +110,9 @@ func firstWords(s string) string {
 		b.WriteString(w)
 	}
 	return b.String()
+}
+
+func runeSize(text []byte) int {
+	_, size := utf8.DecodeRune(text)
+	return size
 }

@@ -48,6 +48,7 @@ var thirdParty = map[string][]string{
 	"github.com/tidwall/gjson":          {"transcript", "scanner"},
 	"golang.org/x/mod":                  {"receipt"},
 	"github.com/tailscale/hujson":       {"firewall"},
+	"go.yaml.in/yaml":                   {"stories"},
 }
 
 type listed struct {
