@@ -59,7 +59,7 @@ func TestPagesNameCommandsThatExist(t *testing.T) {
 		known[c.Name()] = true
 	}
 	typed := regexp.MustCompile("(?m)(?:`|^|\\$ )loop ([a-z]+)")
-	for _, page := range []string{"README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md", "docs/rules.md", "docs/receipts.md"} {
+	for _, page := range []string{"README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md", "docs/rules.md", "docs/receipts.md", "docs/stories.md"} {
 		for _, m := range typed.FindAllStringSubmatch(readDoc(t, page), -1) {
 			if !known[m[1]] {
 				t.Errorf("%s names `loop %s`, which is no command", page, m[1])

@@ -15,6 +15,7 @@ leaves this machine happen before a person has seen it.
 
   loop scan      what agents have sent out from this machine so far; needs no set-up
   loop init      write loop.toml and an example story
+  loop stories   what loop reads in your story file, and the order of work
   loop doctor    is all there for a night; --live tests the firewall with your client
   loop run       work through the open stories
   loop status    how far it is; loop logs -f follows the agent, loop stop ends it
@@ -40,7 +41,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say more, on stderr (the same as --log-level debug)")
 	f.StringVar(&a.level, "log-level", "warn", "what to log on stderr: debug, info, warn or error")
 	root.AddCommand(
-		newInit(a), newRun(a), newReport(a), newReceipts(a), newAudit(a), newList(a), newShow(a), newApprove(a), newReject(a),
+		newInit(a), newStories(a), newRun(a), newReport(a), newReceipts(a), newAudit(a), newList(a), newShow(a), newApprove(a), newReject(a),
 		newAnswer(a), newExport(a),
 		newStatus(a), newStop(a), newLogs(a),
 		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a), newDoctor(a),
