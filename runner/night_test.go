@@ -609,7 +609,9 @@ func TestAfterAKillGitsNotesAreCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := strings.Repeat("0", 40)
-	note := func(at time.Time) string { return fmt.Sprintf("%s %s t <t@e> %d +0000\tupdate by push\n", hash, hash, at.Unix()) }
+	note := func(at time.Time) string {
+		return fmt.Sprintf("%s %s t <t@e> %d +0000\tupdate by push\n", hash, hash, at.Unix())
+	}
 	a := n.died(func(a *queue.Attempt) {
 		if err := os.WriteFile(filepath.Join(a.Dir, transcriptName), nil, 0o600); err != nil {
 			t.Fatal(err)

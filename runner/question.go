@@ -108,11 +108,12 @@ func askedByTool(call *transcript.Call) string {
 	}
 	var out []string
 	for _, q := range in.Questions {
-		text := strings.TrimSpace(q.Question)
+		var text strings.Builder
+		text.WriteString(strings.TrimSpace(q.Question))
 		for _, o := range q.Options {
-			text += "\n- " + strings.TrimSpace(o.Label)
+			text.WriteString("\n- " + strings.TrimSpace(o.Label))
 		}
-		out = append(out, text)
+		out = append(out, text.String())
 	}
 	return clip(strings.TrimSpace(strings.Join(out, "\n\n")), maxQuestion)
 }
