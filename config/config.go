@@ -31,6 +31,7 @@ type Config struct {
 	OwnRules    []string     // rule packs of the user's own configuration, absolute paths
 	Patterns    []string     // plain strings that make a call external
 	MemoryFiles []string     // further files whose change the report shows
+	Checks      Checks       //
 	Budget      Budget       //
 	Prompt      Prompt       //
 	MCPConfig   string       // MCP servers file for the client; "" = none
@@ -43,6 +44,13 @@ type Config struct {
 	Path    string            // the loop.toml that was read; "" = none
 	Hash    string            // SHA-256 of its bytes, hex; "" = none
 	Sources map[string]string // key -> "default", a file's path, or "flag"
+}
+
+// Checks say how gates decide.
+type Checks struct {
+	Baseline bool // run the gates before the first story
+	KnownRed bool // a gate that was red before the first story, in the same way, holds a story back
+	Stories  bool // run the commands that stories name for verification, too
 }
 
 // Budget bounds one run.
@@ -75,6 +83,7 @@ func Default() Config {
 		Level:    policy.Unattended,
 		Claude:   "claude",
 		SelfTest: true,
+		Checks:   Checks{Baseline: true, KnownRed: true},
 		Budget:   Budget{Attempt: 2 * time.Hour, Silence: 20 * time.Minute, Gate: 10 * time.Minute},
 		Prompt:   Prompt{ClaudeMD: true},
 		// The name of the format is that of receipt.V2, which this package

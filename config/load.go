@@ -44,7 +44,12 @@ type file struct {
 	Rules       []string      `toml:"rules"`
 	Patterns    []string      `toml:"patterns"`
 	MemoryFiles []string      `toml:"memory_files"`
-	Budget      struct {
+	Checks      struct {
+		Baseline *bool `toml:"baseline"`
+		KnownRed *bool `toml:"known_red_blocks"`
+		Stories  *bool `toml:"stories"`
+	} `toml:"checks"`
+	Budget struct {
 		Attempt *duration `toml:"attempt"`
 		Silence *duration `toml:"silence"`
 		Gate    *duration `toml:"gate"`
@@ -175,6 +180,9 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	set(c, "level", path, &c.Level, f.Level)
 	set(c, "model", path, &c.Model, f.Model)
 	set(c, "claude", path, &c.Claude, f.Claude)
+	set(c, "checks.baseline", path, &c.Checks.Baseline, f.Checks.Baseline)
+	set(c, "checks.known_red_blocks", path, &c.Checks.KnownRed, f.Checks.KnownRed)
+	set(c, "checks.stories", path, &c.Checks.Stories, f.Checks.Stories)
 	setDuration(c, "budget.attempt", path, &c.Budget.Attempt, f.Budget.Attempt)
 	setDuration(c, "budget.silence", path, &c.Budget.Silence, f.Budget.Silence)
 	setDuration(c, "budget.gate", path, &c.Budget.Gate, f.Budget.Gate)

@@ -70,6 +70,7 @@ type Attempt struct {
 	Unanswered []string // numbers and commands of this story's actions that already wait
 	LastFailed string   // why the last attempt at this story did not pass; "" = none
 	Answers    []Answer // to what earlier attempts asked
+	Red        []string // gates that did not pass before the first story
 }
 
 // Answer is what a person said to a question of an earlier attempt.

@@ -185,6 +185,7 @@ type Session struct {
 	ConfigHash string    `json:"config_hash,omitempty"`
 	AuditKey   string    `json:"audit_key,omitempty"` // public half of the key that signs the audit trail; "" = none is kept
 	StoryOrder []string  `json:"story_order"`         // ids, as planned
+	Baseline   []Gate    `json:"baseline,omitempty"`  // the gates before the first story
 	Scan       bool      `json:"scan,omitempty"`      // not a run: hits that `loop scan --queue` put here
 	Account    string    `json:"account,omitempty"`   // what the client's work is charged to, for a person
 	Waits      []Wait    `json:"waits,omitempty"`     // for limits and outages
@@ -282,6 +283,12 @@ type Gate struct {
 	Duration time.Duration `json:"duration_ns"`
 	Output   string        `json:"output,omitempty"` // last 16 KiB
 	Error    string        `json:"error,omitempty"`  // timed out, could not start
+
+	Before     string   `json:"before,omitempty"`      // of one that failed: how it stood before, for a person
+	WasRed     bool     `json:"was_red,omitempty"`     // it failed in the same way before the session
+	Kept       []string `json:"kept,omitempty"`        // what the agent changed of it: it ran with these as they were at the start
+	AtStart    string   `json:"at_start,omitempty"`    // with Kept: passes or fails, as they were; the gate has passed if both do
+	WithChange string   `json:"with_change,omitempty"` // with Kept: passes or fails, as the agent left them
 }
 
 // MemoryChange is what an attempt did to a memory file.

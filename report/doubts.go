@@ -116,7 +116,7 @@ func attemptDoubts(a *queue.Attempt) []queue.Finding {
 
 // kindOrder puts what could have let something out before the rest.
 func kindOrder(kind string) int {
-	order := []string{"unguarded", "escaped", "tampered", "untested", "old-client", "leftover", "scan-gap", "recovered", "claim"}
+	order := []string{"unguarded", "escaped", "tampered", "weakened", "broke", "gate-copy", "untested", "old-client", "leftover", "scan-gap", "recovered", "claim"}
 	if i := slices.Index(order, kind); i >= 0 {
 		return i
 	}

@@ -161,6 +161,7 @@ func (p *printer) details(c columns, s *story, v *view) {
 	for _, g := range a.Gates {
 		if !g.Passed {
 			p.gate(indent, g)
+			p.gateNote(indent, g)
 		}
 	}
 }
@@ -181,7 +182,11 @@ func (p *printer) gate(indent int, g queue.Gate) {
 	if g.Error != "" {
 		how = term.Truncate(p.Line(g.Error), min(24, p.width/4))
 	}
-	how = " (" + how + ", " + duration(g.Duration) + ")"
+	how = " (" + how + ", " + duration(g.Duration)
+	if g.WasRed {
+		how += ", was red before the session"
+	}
+	how += ")"
 	command := term.Truncate(p.Command(g.Command), max(8, p.width-indent-len("gate: ")-term.Cells(how)))
 	p.line(term.Spaces(indent), p.Warn.Render("gate: "+command), p.Faint.Render(how))
 	lines := strings.Split(strings.Trim(p.Lines(g.Output), "\n"), "\n")
@@ -192,4 +197,18 @@ func (p *printer) gate(indent int, g queue.Gate) {
 		lines = lines[len(lines)-outputLines:]
 	}
 	p.block(always(p.Faint), indent+2, lines, 0)
+}
+
+// gateNote says how a gate that did not pass stood before, and with what of
+// the agent's it was run.
+func (p *printer) gateNote(indent int, g queue.Gate) {
+	if g.Before != "" && !g.WasRed {
+		p.text(p.Faint, indent+2, "it "+g.Before)
+	}
+	switch {
+	case g.AtStart == "fails" && g.WithChange == "passes":
+		p.text(p.Warn, indent+2, "it passes only as the agent changed it: "+strings.Join(g.Kept, ", "))
+	case g.AtStart == "passes":
+		p.text(p.Warn, indent+2, "as it was at the start it passes; the agent changed "+strings.Join(g.Kept, ", "))
+	}
 }

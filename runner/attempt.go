@@ -161,6 +161,7 @@ func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, se
 	if err != nil {
 		return "", f, err
 	}
+	told.Red = r.redGates()
 	prompt, err = Prompt(r.o, s, told)
 	if err != nil {
 		return "", f, err

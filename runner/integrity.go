@@ -3,18 +3,15 @@ package runner
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
-	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 )
 
@@ -203,122 +200,6 @@ func changedSettings(was, is map[string]string) []string {
 		}
 	}
 	return out
-}
-
-// gateFiles are the files of the work tree that the gates name or are defined
-// in, each with its gate.
-func gateFiles(o *Options) map[string]string {
-	out := map[string]string{}
-	for _, gate := range o.Gates {
-		dir := ""
-		for _, n := range flatten(o.Set.Explain(gate).Nodes) {
-			if len(n.Argv) > 1 && n.Argv[0] == "cd" {
-				dir = path.Join(dir, n.Argv[1])
-				continue
-			}
-			for _, name := range filesOf(o.Root, dir, n.Argv) {
-				if _, known := out[name]; !known {
-					out[name] = gate
-				}
-			}
-		}
-	}
-	return out
-}
-
-func flatten(nodes []policy.Node) (out []policy.Node) {
-	for _, n := range nodes {
-		out = append(append(out, n), flatten(n.Children)...)
-	}
-	return out
-}
-
-// interpreters run the file that is their first operand.
-var interpreters = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "source", ".", "python", "python3", "node", "ruby", "perl", "php", "tsx", "ts-node", "pwsh"}
-
-// definedIn are the files in which a program of this name finds what it is told
-// to do.
-func definedIn(prog string) []string {
-	switch prog {
-	case "make", "gmake":
-		return []string{"GNUmakefile", "makefile", "Makefile"}
-	case "npm", "pnpm", "yarn", "bun":
-		return []string{"package.json"}
-	case "just":
-		return []string{"justfile", "Justfile", ".justfile"}
-	case "task":
-		return []string{"Taskfile.yml", "Taskfile.yaml"}
-	case "rake":
-		return []string{"Rakefile"}
-	case "tox":
-		return []string{"tox.ini"}
-	case "nox":
-		return []string{"noxfile.py"}
-	case "composer":
-		return []string{"composer.json"}
-	case "mage":
-		return []string{"magefile.go"}
-	case "invoke":
-		return []string{"tasks.py"}
-	}
-	return nil
-}
-
-// filesOf are the files that a command of a gate runs, relative to the root.
-func filesOf(root, dir string, argv []string) []string {
-	if len(argv) == 0 {
-		return nil
-	}
-	prog := path.Base(argv[0])
-	names := definedIn(prog)
-	if strings.Contains(argv[0], "/") {
-		names = append(slices.Clone(names), argv[0])
-	}
-	for i, w := range argv[1:] {
-		switch {
-		case prog == "make" && (w == "-f" || w == "-C") && i+2 < len(argv):
-			names = append(slices.Clone(names), argv[i+2], path.Join(argv[i+2], "Makefile"))
-		case slices.Contains(interpreters, prog) && !strings.HasPrefix(w, "-") && !slices.ContainsFunc(argv[1:i+1], isInline):
-			names = append(slices.Clone(names), w)
-		default:
-			continue
-		}
-		if prog != "make" {
-			break
-		}
-	}
-	var out []string
-	for _, n := range names {
-		if path.IsAbs(n) {
-			n = relativeTo(root, n)
-		} else {
-			n = path.Join(dir, n)
-		}
-		if info, err := os.Stat(filepath.Join(root, n)); filepath.IsLocal(n) && err == nil && info.Mode().IsRegular() {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-func isInline(w string) bool { return w == "-c" || w == "-e" || w == "-m" || w == "--eval" }
-
-// gateHash is the hash of what a gate runs; of a package.json only its scripts
-// count, because its dependencies are ordinary work.
-func gateHash(name string) hash {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return hash{}
-	}
-	if filepath.Base(name) == "package.json" {
-		var p struct {
-			Scripts json.RawMessage `json:"scripts"`
-		}
-		if json.Unmarshal(data, &p) == nil {
-			data = p.Scripts
-		}
-	}
-	return sha256.Sum256(data)
 }
 
 // tampered tells what an attempt did to what decides about it, or runs after

@@ -518,15 +518,15 @@ func TestAProcessLeftBehindIsEndedAndNamed(t *testing.T) {
 func TestOnlyAndMax(t *testing.T) {
 	n := newNight(t, sim.Any(say("ok")), "a", "b", "c")
 	n.o.Max = 2
-	if plan, _, err := Plan(&n.o); err != nil || len(plan) != 2 {
+	if plan, _, err := Plan(t.Context(), &n.o); err != nil || len(plan) != 2 {
 		t.Errorf("%d, %v", len(plan), err)
 	}
 	n.o.Only = "3"
-	if plan, _, err := Plan(&n.o); err != nil || len(plan) != 1 || plan[0].ID != "3" {
+	if plan, _, err := Plan(t.Context(), &n.o); err != nil || len(plan) != 1 || plan[0].ID != "3" {
 		t.Errorf("%v, %v", plan, err)
 	}
 	n.o.Only = "9"
-	if _, _, err := Plan(&n.o); err == nil || !strings.Contains(err.Error(), `no story "9"`) {
+	if _, _, err := Plan(t.Context(), &n.o); err == nil || !strings.Contains(err.Error(), `no story "9"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -17,6 +17,9 @@ import (
 // marks, and writes the missing end. The run lock is held, so nobody else is at
 // work here. It returns the attempts that it ended.
 func recoverAttempts(ctx context.Context, o *Options) ([]queue.Attempt, error) {
+	if err := putBack(o.State); err != nil {
+		return nil, err
+	}
 	open, err := o.Store.OpenAttempts(ctx)
 	if err != nil {
 		return nil, err

@@ -70,6 +70,10 @@ type Options struct {
 	Wall     time.Duration
 	Silence  time.Duration
 
+	Baseline bool // run the gates before the first story
+	RedPass  bool // a gate that was red before the session, in the same way, does not hold a story back
+	Verify   bool // run the commands that a story names for verification, too
+
 	TermGrace   time.Duration // between TERM and KILL; 0 = DefaultTermGrace
 	ResultGrace time.Duration // for the client to leave after its last result; 0 = DefaultResultGrace
 
@@ -120,8 +124,9 @@ type run struct {
 	mcp     string          // copy of the MCP configuration taken at the start
 	asks    *stopWatch
 	notes   []Note
-	vetted  string        // mark of the client that was vetted
-	trees   *trees        // nil = work trees are not compared
+	vetted  string // mark of the client that was vetted
+	trees   *trees // nil = work trees are not compared
+	gates   *gatekeeper
 	ledger  *ledger       // nil = no receipts
 	book    *receipt.Book // receipts of the attempt under way
 }
@@ -179,8 +184,14 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 		return r.session, err
 	}
 	defer func() { _ = r.trees.close() }()
-	if err = errors.Join(r.tellRecovered(ctx, ended), r.tellNotes(ctx)); err == nil {
+	if r.gates, err = newGatekeeper(&o, plan); err != nil {
+		return r.session, err
+	}
+	if err = errors.Join(r.tellRecovered(ctx, ended), r.tellNotes(ctx), r.reopenPlanned(ctx, plan), r.baseline(ctx)); err == nil {
 		err = r.work(ctx, plan)
+	}
+	if err == nil {
+		err = r.verifyAgain(ctx)
 	}
 	if err != nil {
 		r.session.Stopped = err.Error()
@@ -196,7 +207,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 
 // start opens a session: the plan, the client's version, the record.
 func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
-	plan, _, err := Plan(o)
+	plan, _, err := Plan(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -246,9 +257,12 @@ var (
 )
 
 // Plan is the order in which the open stories would be worked on.
-func Plan(o *Options) ([]stories.Story, *stories.File, error) {
+func Plan(ctx context.Context, o *Options) ([]stories.Story, *stories.File, error) {
 	f, err := stories.Read(o.Stories)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := reopen(ctx, o, f); err != nil {
 		return nil, nil, err
 	}
 	open, err := f.Order()
@@ -353,6 +367,7 @@ type Told struct {
 	Waiting    []string // the story's calls that wait for a person
 	LastFailed string   // why the last attempt at the story did not pass
 	Answers    []prompts.Answer
+	Red        []string // gates that were red before the session
 }
 
 // Prompt is the prompt of a story's next attempt, as it would be sent.
@@ -364,6 +379,6 @@ func Prompt(o *Options, s stories.Story, t Told) (string, error) {
 	}
 	return prompts.Build(prompts.Attempt{
 		Story: s, Rules: o.RulesText, StoryFile: file, Gates: o.Gates,
-		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed, Answers: t.Answers,
+		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed, Answers: t.Answers, Red: t.Red,
 	})
 }

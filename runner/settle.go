@@ -2,12 +2,12 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/scanner"
@@ -52,8 +52,8 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 		return err
 	}
 	if a.Outcome == queue.Done {
-		left := r.verify(ctx, a)
-		if err := r.leftovers(keep, left, a, "a gate"); err != nil {
+		left, err := r.verify(ctx, s, a)
+		if err := errors.Join(err, r.leftovers(keep, left, a, "a gate"), r.tellGates(keep, a)); err != nil {
 			return err
 		}
 	}
@@ -68,6 +68,7 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 			return err
 		}
 	}
+	r.gates.note(r.o, s, a)
 	if err := r.closeStory(keep, a); err != nil {
 		return err
 	}
@@ -83,25 +84,6 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 		return err
 	}
 	return r.o.Store.PutAttempt(keep, *a)
-}
-
-// verify turns "ended well" into done, unproven or gate-failed.
-func (r *run) verify(ctx context.Context, a *queue.Attempt) (left []proc.Leftover) {
-	if len(r.o.Gates) == 0 {
-		a.Outcome, a.Reason = queue.Unproven, "no gates are configured, so nothing was checked"
-		return nil
-	}
-	a.Gates, left = runGates(ctx, r.o)
-	if ctx.Err() != nil {
-		a.Outcome, a.Reason = queue.Interrupted, "interrupted by a signal during the gates"
-		return left
-	}
-	for _, g := range a.Gates {
-		if !g.Passed {
-			a.Outcome, a.Reason = queue.GateFailed, fmt.Sprintf("gate %q did not pass", g.Command)
-		}
-	}
-	return left
 }
 
 // claims puts back every done mark that the agent set or took away, and says

@@ -120,7 +120,11 @@ func gateFailed(a queue.Attempt) string {
 		if len(out) > toldOutput {
 			out = strings.ToValidUTF8(out[len(out)-toldOutput:], "")
 		}
-		return fmt.Sprintf("The gate `%s` ended with exit code %d. The end of its output:\n\n%s", g.Command, g.ExitCode, out)
+		before := ""
+		if g.Before != "" {
+			before = " (it " + g.Before + ")"
+		}
+		return fmt.Sprintf("The gate `%s` ended with exit code %d%s. The end of its output:\n\n%s", g.Command, g.ExitCode, before, out)
 	}
 	return a.Reason
 }

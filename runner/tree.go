@@ -142,22 +142,24 @@ func (t *trees) git(ctx context.Context, index string, args ...string) proc.Outp
 }
 
 // copyIndex begins with git's own index, because it knows which files have not
-// been touched since they were read.
+// been touched since they were read. The copy keeps the time of it: git looks
+// again at files that are not older.
 func copyIndex(from, to string) error {
-	data, err := os.ReadFile(from)
-	if from == "" || errors.Is(err, fs.ErrNotExist) {
-		data, err = nil, nil
-		if from == "" {
-			return errors.New("no repository")
-		}
+	if from == "" {
+		return errors.New("no repository")
+	}
+	info, err := os.Stat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if data == nil {
-		return nil
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
 	}
-	return os.WriteFile(to, data, 0o600)
+	return errors.Join(os.WriteFile(to, data, 0o600), os.Chtimes(to, time.Time{}, info.ModTime()))
 }
 
 // ownFiles are the files of the work tree that say nothing about work done:

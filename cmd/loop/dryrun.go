@@ -12,7 +12,7 @@ import (
 
 // dryRun shows what a run would do.
 func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) error {
-	plan, file, err := runner.Plan(ro)
+	plan, file, err := runner.Plan(ctx, ro)
 	if errors.Is(err, runner.ErrNoOpen) {
 		a.printf("Nothing to do: %s in %s.\n", err, term.Quote(rel(ro.Root, ro.Stories)))
 		return nil

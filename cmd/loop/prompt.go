@@ -52,7 +52,7 @@ func newPrompt(a *app) *cobra.Command {
 
 // nextPrompt is the prompt of the story that a run would begin with.
 func nextPrompt(ctx context.Context, ro *runner.Options) (string, error) {
-	plan, _, err := runner.Plan(ro)
+	plan, _, err := runner.Plan(ctx, ro)
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ import (
 type runOptions struct {
 	stories, only, level, model, claude string
 	max                                 int
-	dryRun, oldClient                   bool
+	dryRun, oldClient, noBaseline       bool
 }
 
 const runLong = `Work through the open stories, one fresh client process each, and print the report.
@@ -49,6 +49,7 @@ func newRun(a *app) *cobra.Command {
 	f.IntVar(&o.max, "max-stories", 0, "stop after this many stories; 0 is all")
 	f.StringVar(&o.level, "level", "", "autonomy level: supervised, unattended or lockdown")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show order, first prompt, command line and rules; start nothing")
+	f.BoolVar(&o.noBaseline, "no-baseline", false, "do not run the gates before the first story")
 	f.StringVar(&o.model, "model", "", "model for the client")
 	f.StringVar(&o.claude, "claude", "", "client program to start")
 	f.BoolVar(&o.oldClient, "old-client", false, "run a client that is too old to be relied on; the report says so")
@@ -142,6 +143,9 @@ func (o *runOptions) apply(c *config.Config, maxSet bool) error {
 	if o.oldClient {
 		c.OldClient, c.Sources["firewall.old_client"] = true, "--old-client"
 	}
+	if o.noBaseline {
+		c.Checks.Baseline, c.Sources["checks.baseline"] = false, "flag"
+	}
 	if c.Level == policy.Interactive {
 		return usagef("--level unattended", "in a run nobody can be asked, so the level cannot be interactive")
 	}
@@ -161,6 +165,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 	return runner.Options{
 		Root: w.Root, State: w.State, Client: []string{c.Claude}, Env: a.env, KeepEnv: c.KeepEnv,
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
+		Baseline: c.Checks.Baseline, RedPass: !c.Checks.KnownRed, Verify: c.Checks.Stories,
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
 		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w.User), Set: set,
