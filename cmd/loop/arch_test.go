@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"firewall":         {"policy", "queue", "receipt"}, // mints when the hook reports a result
 	"audit":            {"queue", "receipt"},
 	"report":           {"queue", "policy", "transcript", "receipt", "audit", "internal/term"}, // shows what an audit found
+	"watch":            {"report", "internal/term"},                                            // draws what report says of a run
 	"replay":           {"queue", "policy", "internal/proc", "internal/term"},
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
@@ -44,6 +45,7 @@ var thirdParty = map[string][]string{
 	"github.com/pelletier/go-toml":      {"config", "policy"},
 	"go.etcd.io/bbolt":                  {"queue"},
 	"github.com/charmbracelet/lipgloss": {"report", "internal/term"},
+	"charm.land/bubbletea":              {"watch"},
 	"mvdan.cc/sh":                       {"policy/shell"},
 	"github.com/tidwall/gjson":          {"transcript", "scanner"},
 	"golang.org/x/mod":                  {"receipt"},

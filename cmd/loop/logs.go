@@ -40,7 +40,7 @@ func newLogs(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "logs [STORY]", Short: "Read what the agent did in an attempt; -f follows it", Long: logsLong,
 		Args: args(cobra.MaximumNArgs(1)),
-		RunE: func(cmd *cobra.Command, refs []string) error { return a.logs(cmd.Context(), refs, o) },
+		RunE: func(cmd *cobra.Command, refs []string) error { return left(a.logs(cmd.Context(), refs, o)) },
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on until the attempt ends")

@@ -43,7 +43,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newInit(a), newStories(a), newRun(a), newReport(a), newReceipts(a), newAudit(a), newList(a), newShow(a), newApprove(a), newReject(a),
 		newAnswer(a), newExport(a),
-		newStatus(a), newStop(a), newLogs(a),
+		newStatus(a), newWatch(a), newLogs(a), newStop(a),
 		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a), newDoctor(a),
 	)
 	return root
