@@ -67,9 +67,9 @@ func (a *Attempt) Fault() Fault {
 		return ProviderFault
 	case Network:
 		return HostFault
-	case Untrusted, Proxy, NoModel, LongContext, BadRequest, OverBudget:
+	case Untrusted, Proxy, NoModel, LongContext, OverBudget:
 		return ConfigFault
-	case PromptTooLong:
+	case PromptTooLong, BadRequest:
 		if a.Calls == 0 {
 			return ConfigFault // the next one would begin with the same prompt
 		}
@@ -83,11 +83,11 @@ func (a *Attempt) Fault() Fault {
 		return NoFault
 	case Limit, Outage:
 		return ProviderFault
-	case Auth, Interrupted:
+	case Auth, Interrupted, Question:
 		return PersonFault
 	case CouldNotStart, Unguarded, Budget:
 		return ConfigFault
-	case GateFailed, AgentFailed, Hung, Blocked:
+	case GateFailed, AgentFailed, Hung, Unchanged, Blocked:
 	}
 	return AgentFault
 }

@@ -211,48 +211,49 @@ func (w Wait) Duration() time.Duration {
 
 // Attempt is one `claude --print` process working on one story.
 type Attempt struct {
-	Schema     int            `json:"schema"`
-	ID         string         `json:"id"` // UUIDv7, also the client's session id
-	Session    string         `json:"session"`
-	Story      string         `json:"story"`
-	StoryTitle string         `json:"story_title"`
-	StoryHash  string         `json:"story_hash"`
-	Number     int            `json:"number"`          // 1 = first attempt at this story in this session
-	Level      string         `json:"level,omitempty"` // the session's, or the story's own where that is stricter
-	Dir        string         `json:"dir"`             // folder of prompt, transcript, stderr
-	Started    time.Time      `json:"started"`
-	Ended      time.Time      `json:"ended,omitzero"` // zero = no end record
-	ChildPid   int            `json:"child_pid,omitempty"`
-	ChildStart string         `json:"child_start,omitempty"`
-	Outcome    Outcome        `json:"outcome,omitempty"`
-	Reason     string         `json:"reason,omitempty"` // one sentence for a person
-	Cause      Cause          `json:"cause,omitempty"`
-	ResetsAt   time.Time      `json:"resets_at,omitzero"`    // when a limit ends, as the client says
-	Blocked    string         `json:"blocked,omitempty"`     // why the story is not tried again in this session
-	KeySource  string         `json:"key_source,omitempty"`  // where the client says its key is from; "none" is a subscription
-	TreeBefore string         `json:"tree_before,omitempty"` // hash of the work tree; "" = not known
-	TreeAfter  string         `json:"tree_after,omitempty"`  // before the gates
-	Model      string         `json:"model,omitempty"`
-	CostUSD    float64        `json:"cost_usd"`
-	Tokens     int64          `json:"tokens"`
-	Turns      int            `json:"turns"`
-	Calls      int            `json:"calls"`
-	Denied     int            `json:"denied"`
-	Gates      []Gate         `json:"gates,omitempty"`
-	FinalText  string         `json:"final_text,omitempty"` // what the agent said at the end, capped
-	Question   string         `json:"question,omitempty"`   // what it asked: hostile text
-	Memory     []MemoryChange `json:"memory,omitempty"`
-	SharedRuns int            `json:"shared_runs,omitempty"` // calls of tier shared that ran
-	Shared     []string       `json:"shared,omitempty"`      // their command lines, first 20
-	HeadBefore string         `json:"head_before,omitempty"`
-	DoneBefore []string       `json:"done_before,omitempty"` // ids of the stories that were done at its start
-	HeadAfter  string         `json:"head_after,omitempty"`
-	Scanned    bool           `json:"scanned"`
-	Verified   bool           `json:"verified,omitempty"`   // loop's verdict was that the story passed
-	ScanNote   string         `json:"scan_note,omitempty"`  // what the scan could not read
-	Recovered  bool           `json:"recovered,omitempty"`  // ended by a later run, because loop died
-	Receipts   *Receipts      `json:"receipts,omitempty"`   // nil = receipts were off
-	AuditRoot  string         `json:"audit_root,omitempty"` // of the audit trail at the end of the attempt
+	Schema      int            `json:"schema"`
+	ID          string         `json:"id"` // UUIDv7, also the client's session id
+	Session     string         `json:"session"`
+	Story       string         `json:"story"`
+	StoryTitle  string         `json:"story_title"`
+	StoryHash   string         `json:"story_hash"`
+	Number      int            `json:"number"`          // 1 = first attempt at this story in this session
+	Level       string         `json:"level,omitempty"` // the session's, or the story's own where that is stricter
+	Dir         string         `json:"dir"`             // folder of prompt, transcript, stderr
+	Started     time.Time      `json:"started"`
+	Ended       time.Time      `json:"ended,omitzero"` // zero = no end record
+	ChildPid    int            `json:"child_pid,omitempty"`
+	ChildStart  string         `json:"child_start,omitempty"`
+	Outcome     Outcome        `json:"outcome,omitempty"`
+	Reason      string         `json:"reason,omitempty"` // one sentence for a person
+	Cause       Cause          `json:"cause,omitempty"`
+	ResetsAt    time.Time      `json:"resets_at,omitzero"`    // when a limit ends, as the client says
+	Blocked     string         `json:"blocked,omitempty"`     // why the story is not tried again in this session
+	KeySource   string         `json:"key_source,omitempty"`  // where the client says its key is from; "none" is a subscription
+	TreeBefore  string         `json:"tree_before,omitempty"` // hash of the work tree; "" = not known
+	TreeAfter   string         `json:"tree_after,omitempty"`  // before the gates
+	Model       string         `json:"model,omitempty"`
+	CostUSD     float64        `json:"cost_usd"`
+	CostUnknown bool           `json:"cost_unknown,omitempty"` // it ended without telling what it cost
+	Tokens      int64          `json:"tokens"`
+	Turns       int            `json:"turns"`
+	Calls       int            `json:"calls"`
+	Denied      int            `json:"denied"`
+	Gates       []Gate         `json:"gates,omitempty"`
+	FinalText   string         `json:"final_text,omitempty"` // what the agent said at the end, capped
+	Question    string         `json:"question,omitempty"`   // what it asked: hostile text
+	Memory      []MemoryChange `json:"memory,omitempty"`
+	SharedRuns  int            `json:"shared_runs,omitempty"` // calls of tier shared that ran
+	Shared      []string       `json:"shared,omitempty"`      // their command lines, first 20
+	HeadBefore  string         `json:"head_before,omitempty"`
+	DoneBefore  []string       `json:"done_before,omitempty"` // ids of the stories that were done at its start
+	HeadAfter   string         `json:"head_after,omitempty"`
+	Scanned     bool           `json:"scanned"`
+	Verified    bool           `json:"verified,omitempty"`   // loop's verdict was that the story passed
+	ScanNote    string         `json:"scan_note,omitempty"`  // what the scan could not read
+	Recovered   bool           `json:"recovered,omitempty"`  // ended by a later run, because loop died
+	Receipts    *Receipts      `json:"receipts,omitempty"`   // nil = receipts were off
+	AuditRoot   string         `json:"audit_root,omitempty"` // of the audit trail at the end of the attempt
 }
 
 // Receipts is how many of an attempt's results have a receipt.
@@ -304,7 +305,7 @@ type Finding struct {
 	Session string    `json:"session"`
 	Story   string    `json:"story,omitempty"`
 	Attempt string    `json:"attempt,omitempty"`
-	Kind    string    `json:"kind"` // claim, asked, reopened, weakened, broke, gate-copy, red-before, unguarded, tampered, untested, old-client, recovered, scan-gap, leftover, escaped, allowed, denied, receipt
+	Kind    string    `json:"kind"` // claim, asked, reopened, weakened, broke, gate-copy, red-before, unguarded, tampered, untested, old-client, recovered, scan-gap, leftover, escaped, allowed, denied, receipt, limit
 	Text    string    `json:"text"` // for a person; may quote hostile text
 	When    time.Time `json:"when"`
 }

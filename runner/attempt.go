@@ -32,7 +32,7 @@ const TranscriptName = transcriptName
 
 // attempt runs one client process on one story and judges it. An error is
 // loop's own trouble; the agent's is in the attempt's outcome.
-func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, error) {
+func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.Attempt, error) {
 	o := r.o
 	// State is written even after a signal.
 	keep := context.WithoutCancel(ctx)
@@ -40,7 +40,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, erro
 	if err != nil {
 		return queue.Attempt{}, err
 	}
-	a, err := r.open(keep, s, before)
+	a, err := r.open(keep, s, before, number)
 	if err != nil {
 		return a, err
 	}
@@ -77,6 +77,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story) (queue.Attempt, erro
 	}
 	j := judge(end, o.Now())
 	a.Outcome, a.Reason, a.Cause, a.ResetsAt = j.outcome, j.reason, j.cause, j.resetsAt
+	a.CostUnknown = end.final == nil && end.started
 	a.HeadAfter = place(keep, o, o.Root).Head
 	if err := r.settle(ctx, keep, s, &a, was); err != nil {
 		return a, err
@@ -96,14 +97,14 @@ func (r *run) broken(ctx context.Context, a *queue.Attempt, err error) error {
 }
 
 // open makes the attempt's folder and its record.
-func (r *run) open(ctx context.Context, s stories.Story, before *stories.File) (queue.Attempt, error) {
+func (r *run) open(ctx context.Context, s stories.Story, before *stories.File, number int) (queue.Attempt, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return queue.Attempt{}, err
 	}
 	a := queue.Attempt{
 		ID: id.String(), Session: r.session.ID, Story: s.ID, StoryTitle: s.Title, StoryHash: s.Hash,
-		Number: 1, Level: r.o.Level.String(), Started: r.o.Now().UTC(), HeadBefore: place(ctx, r.o, r.o.Root).Head,
+		Number: number, Level: r.o.Level.String(), Started: r.o.Now().UTC(), HeadBefore: place(ctx, r.o, r.o.Root).Head,
 	}
 	for _, st := range before.Stories {
 		if st.Done {

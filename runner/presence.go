@@ -133,7 +133,11 @@ func (p *presence) StoryStart(number, total int, s stories.Story) {
 func (p *presence) Live(l Live) {
 	p.change(false, func(st *Status) {
 		st.Phase, st.Dir, st.Calls, st.Refused, st.Doing = PhaseWorking, l.Dir, l.Calls, l.Denied, l.Doing
-		st.Seen, st.CostUSD = l.Seen.UTC(), l.Cost
+		st.Seen, st.CostUSD, st.Until, st.Why = l.Seen.UTC(), l.Cost, time.Time{}, ""
+		if l.Waiting != "" {
+			st.Phase, st.Until, st.Why = PhaseWaiting, l.Until, l.Waiting
+			return
+		}
 		if l.Over {
 			st.Phase = PhaseChecking
 		}
@@ -193,7 +197,7 @@ func (p *presence) tellStory(a queue.Attempt) {
 }
 
 func (p *presence) tell(what Happening, text string, a *queue.Attempt, actions []queue.Action) {
-	if p.o.Tell == nil {
+	if p == nil || p.o.Tell == nil {
 		return
 	}
 	e := Event{What: what, Text: text, Attempt: a, Actions: actions, Status: p.status(), When: p.o.Now().UTC()}

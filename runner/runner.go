@@ -50,6 +50,8 @@ type Live struct {
 	Dir     string    // folder of the attempt
 	Seen    time.Time // when the client last gave a sign of life
 	Over    bool      // the client has ended; its story is being settled
+	Waiting string    // for what and until when; "" = an attempt is under way
+	Until   time.Time // with Waiting
 }
 
 // Options are everything a run needs.
@@ -73,6 +75,12 @@ type Options struct {
 	Baseline bool // run the gates before the first story
 	RedPass  bool // a gate that was red before the session, in the same way, does not hold a story back
 	Verify   bool // run the commands that a story names for verification, too
+
+	Tries     int           // attempts at one story that the agent may fail; 0 = 1
+	StopAfter int           // so many stories in a row that got nowhere end the session; 0 = never
+	Wait      time.Duration // longest time without work for a limit or an outage; 0 = never wait
+	Caps      Caps
+	Account   string // what the client's work is charged to, for a person; "" = not said
 
 	TermGrace   time.Duration // between TERM and KILL; 0 = DefaultTermGrace
 	ResultGrace time.Duration // for the client to leave after its last result; 0 = DefaultResultGrace
@@ -104,6 +112,8 @@ type Options struct {
 	Log      *slog.Logger    // details for whoever looks for a fault; nil = none
 	Kill     <-chan struct{} // closed by the second signal: end now
 	Now      func() time.Time
+	Sleep    func(context.Context, time.Duration) error // nil = the machine's timer
+	Jitter   func(most time.Duration) time.Duration     // nil = a random part of it
 }
 
 // Vetted is what Options.Vet says of a client that may work.
@@ -119,7 +129,9 @@ type Note struct{ Kind, Text string }
 type run struct {
 	o       *Options
 	session queue.Session
-	cost    float64
+	cost    float64         // as the client told it
+	spent   spending        // of the session, for its caps
+	here    *presence       // nil = nobody is told
 	failed  map[string]bool // stories that did not pass in this session
 	mcp     string          // copy of the MCP configuration taken at the start
 	asks    *stopWatch
@@ -154,6 +166,12 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Jitter == nil {
+		o.Jitter = randomJitter
+	}
 	unlock, err := lockRun(o.State)
 	if err != nil {
 		return queue.Session{}, err
@@ -175,7 +193,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if err != nil {
 		return queue.Session{}, err
 	}
-	r.asks = asks
+	r.asks, r.here = asks, here
 	here.begin(&r.session, len(plan))
 	if r.ledger != nil {
 		defer r.ledger.signer.Close()
@@ -226,8 +244,11 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
 	}
 	r := &run{o: o, failed: map[string]bool{}, notes: notes, vetted: mark, session: queue.Session{
 		ID: id.String(), Started: o.Now().UTC(), Level: o.Level.String(), StoryFile: o.Stories, Dir: o.Root,
-		Client: version, ConfigHash: o.ConfigHash,
+		Client: version, ConfigHash: o.ConfigHash, Account: o.Account,
 	}}
+	if o.Account != "" {
+		o.Progress.Notice("account: " + o.Account)
+	}
 	self := proc.Self()
 	o.Log.Info("session starts", "session", r.session.ID, "client", version, "level", r.session.Level, "stories", len(plan), "state", o.State)
 	r.session.Pid, r.session.PidStart, r.session.BootID = self.Pid, self.Start, proc.BootID()
@@ -301,11 +322,12 @@ func planOnly(f *stories.File, open []stories.Story, id string) ([]stories.Story
 	return nil, f, fmt.Errorf("no story %q in %s", id, f.Path)
 }
 
-// work runs one attempt per story, in order.
+// work takes one story after the other.
 func (r *run) work(ctx context.Context, plan []stories.Story) error {
+	blocked := 0 // in a row
 	for i, s := range plan {
 		if why := r.stopped(ctx); why != "" {
-			r.stop(queue.Attempt{Outcome: queue.Interrupted, Reason: why})
+			r.interrupted(why)
 			return nil
 		}
 		if dep := r.blockedBy(s); dep != "" {
@@ -318,19 +340,23 @@ func (r *run) work(ctx context.Context, plan []stories.Story) error {
 		} else if waits {
 			continue
 		}
-		if err := r.vetAgain(ctx); err != nil {
-			return err
+		if r.spentUp() {
+			return nil
 		}
 		r.o.Progress.StoryStart(i+1, len(plan), s)
-		a, err := r.at(s).attempt(ctx, s)
+		a, err := r.story(ctx, s)
 		if err != nil {
 			return fmt.Errorf("story %q: %w", s.ID, err)
 		}
-		r.cost += a.CostUSD
 		r.failed[s.ID] = !a.Outcome.Passed()
-		r.o.Progress.StoryEnd(a)
-		if stops(a.Outcome) {
-			r.stop(a)
+		if r.session.StopKind != "" || !a.Outcome.Passed() && r.spentUp() {
+			return nil
+		}
+		if a.Blocked == "" {
+			blocked = 0
+		} else if blocked++; blocked == r.o.StopAfter && i+1 < len(plan) {
+			r.session.StopKind = queue.Blocked
+			r.session.Stopped = fmt.Sprintf("%d stories in a row got nowhere, the last one %q: %s", blocked, s.ID, a.Blocked)
 			return nil
 		}
 	}
@@ -357,8 +383,12 @@ func stops(o queue.Outcome) bool {
 	return false
 }
 
-func (r *run) stop(a queue.Attempt) {
-	r.session.Stopped, r.session.StopKind, r.session.ResetsAt = a.Reason, a.Outcome, a.ResetsAt
+func (r *run) stop(a queue.Attempt, reason string) {
+	r.session.Stopped, r.session.StopKind, r.session.ResetsAt = reason, a.Outcome, a.ResetsAt
+}
+
+func (r *run) interrupted(reason string) {
+	r.session.Stopped, r.session.StopKind = reason, queue.Interrupted
 }
 
 // Told is what an attempt is told beside its story and the rules.

@@ -41,6 +41,7 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 		return err
 	}
 	was.left = r.trees.read(keep)
+	a.TreeBefore, a.TreeAfter = was.tree.id, was.left.id
 	a.Memory = was.memory.changes(readMemory(keep, r.o))
 	if err := r.cited(keep, a); err != nil {
 		return err

@@ -123,6 +123,22 @@ func (w *stopWatch) request() (StopRequest, bool) {
 	return w.asked, w.asked.How != ""
 }
 
+// orStop is a context that also ends when no further story is wanted: a run
+// that only waits has nothing to end first.
+func (w *stopWatch) orStop(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if w != nil {
+		go func() {
+			select {
+			case <-w.after:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
+
 // reason is why a session that was asked to stop ended, for a person.
 func (q StopRequest) reason() string {
 	if q.How == StopNow {

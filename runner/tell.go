@@ -82,7 +82,7 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 	cut := ""
 	for i := len(attempts) - 1; i >= 0; i-- {
 		a := attempts[i]
-		if a.Story != s.ID {
+		if a.Story != s.ID || a.Outcome == "" { // "" is the one that is asked for
 			continue
 		}
 		switch a.Outcome {
