@@ -33,6 +33,9 @@ type Config struct {
 	MemoryFiles []string     // further files whose change the report shows
 	Checks      Checks       //
 	Budget      Budget       //
+	Retries     Retries      //
+	Limits      Limits       //
+	Billing     string       // "api-key" or "subscription": what the client's work may be charged to; "" = whatever there is, one of them
 	Prompt      Prompt       //
 	MCPConfig   string       // MCP servers file for the client; "" = none
 	AutoMemory  bool         // leave the client's own memory on
@@ -60,6 +63,20 @@ type Budget struct {
 	Gate    time.Duration // time limit of one gate
 	CostUSD float64       // per attempt, checked by the client; 0 = none
 	Stories int           // at most this many stories a run; 0 = all
+
+	SessionUSD, StoryUSD       float64 // 0 = none
+	SessionTokens, StoryTokens int64   // 0 = none; counted when an attempt has ended
+}
+
+// Retries says how often a story is tried.
+type Retries struct {
+	Attempts  int // at one story that the agent may fail
+	StopAfter int // so many stories in a row that got nowhere end the run; 0 = never
+}
+
+// Limits says what a usage limit or an outage of the provider means.
+type Limits struct {
+	Wait time.Duration // longest time without work; 0 = never wait
 }
 
 // Receipts says whether tool results get receipts.
@@ -85,6 +102,8 @@ func Default() Config {
 		SelfTest: true,
 		Checks:   Checks{Baseline: true, KnownRed: true},
 		Budget:   Budget{Attempt: 2 * time.Hour, Silence: 20 * time.Minute, Gate: 10 * time.Minute},
+		Retries:  Retries{Attempts: 2, StopAfter: 5},
+		Limits:   Limits{Wait: 12 * time.Hour},
 		Prompt:   Prompt{ClaudeMD: true},
 		// The name of the format is that of receipt.V2, which this package
 		// does not import.

@@ -87,19 +87,23 @@ func TestRepositoryOverridesUserAndSaysSo(t *testing.T) {
 
 func TestErrorsNameFileAndLine(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"unknown key":   {"schema = 1\nlevle = \"lockdown\"\n", `line 2: unknown key "levle"`},
-		"unknown table": {"[bugdet]\nattempt = \"1h\"\n", `unknown key "bugdet`},
-		"bad level":     {"level = \"yolo\"\n", `unknown level "yolo"`},
-		"looser":        {"level = \"supervised\"\n", `can only tighten the level`},
-		"claude":        {"claude = \"./evil\"\n", `not in the repository`},
-		"bad duration":  {"[budget]\nattempt = \"soon\"\n", `"soon" is not a duration`},
-		"zero duration": {"[budget]\nsilence = \"0s\"\n", `longer than zero`},
-		"empty pattern": {"patterns = [\"\"]\n", `entry 1 is empty`},
-		"empty gate":    {"gates = [\"true\", \" \"]\n", `entry 2 is empty`},
-		"newer schema":  {"schema = 2\n", `schema = 2 is not known`},
-		"syntax":        {"level = \n", `line 1`},
-		"wrong type":    {"gates = \"go test\"\n", `line 1`},
-		"negative":      {"[budget]\nstories = -1\n", `cannot be negative`},
+		"unknown key":     {"schema = 1\nlevle = \"lockdown\"\n", `line 2: unknown key "levle"`},
+		"unknown table":   {"[bugdet]\nattempt = \"1h\"\n", `unknown key "bugdet`},
+		"bad level":       {"level = \"yolo\"\n", `unknown level "yolo"`},
+		"looser":          {"level = \"supervised\"\n", `can only tighten the level`},
+		"claude":          {"claude = \"./evil\"\n", `not in the repository`},
+		"bad duration":    {"[budget]\nattempt = \"soon\"\n", `"soon" is not a duration`},
+		"zero duration":   {"[budget]\nsilence = \"0s\"\n", `longer than zero`},
+		"empty pattern":   {"patterns = [\"\"]\n", `entry 1 is empty`},
+		"empty gate":      {"gates = [\"true\", \" \"]\n", `entry 2 is empty`},
+		"newer schema":    {"schema = 2\n", `schema = 2 is not known`},
+		"syntax":          {"level = \n", `line 1`},
+		"wrong type":      {"gates = \"go test\"\n", `line 1`},
+		"a key is billed": {"billing = \"api-key\"\n", `not in the repository`},
+		"no tries":        {"[retries]\nattempts = 0\n", `at least 1`},
+		"bad wait":        {"[limits]\nwait = \"for ever\"\n", `for never`},
+		"negative cap":    {"[budget]\nsession_usd = -1.0\n", `cannot be negative`},
+		"negative":        {"[budget]\nstories = -1\n", `cannot be negative`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -123,5 +127,21 @@ func TestUserRulesFileIsFoundByItself(t *testing.T) {
 	}
 	if want := []string{filepath.Join(user, "rules.toml")}; !cmp.Equal(c.OwnRules, want) || len(c.Rules) > 0 {
 		t.Errorf("rules %q and %q, want %q of the user's own", c.Rules, c.OwnRules, want)
+	}
+}
+
+func TestNeverWait(t *testing.T) {
+	c, err := Load("", write(t, FileName, "[limits]\nwait = \"0\"\n"))
+	if err != nil || c.Limits.Wait != 0 {
+		t.Errorf("%v, %v", c.Limits.Wait, err)
+	}
+}
+
+func TestBillingOfTheUser(t *testing.T) {
+	for value, ok := range map[string]bool{"api-key": true, "subscription": true, "credit card": false} {
+		c, err := Load(write(t, "config.toml", "billing = \""+value+"\"\n"), "")
+		if ok != (err == nil) || ok && c.Billing != value {
+			t.Errorf("%q: %q, %v", value, c.Billing, err)
+		}
 	}
 }

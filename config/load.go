@@ -33,12 +33,25 @@ func (d *duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// waiting is a duration of which zero, as "0", means never.
+type waiting struct{ time.Duration }
+
+func (w *waiting) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is not a duration like \"12h\", or \"0\" for never", b)
+	}
+	w.Duration = v
+	return nil
+}
+
 // file is the shape of loop.toml and config.toml; a nil field was not said.
 type file struct {
 	Schema      *int          `toml:"schema"`
 	Stories     *string       `toml:"stories"`
 	Level       *policy.Level `toml:"level"`
 	Model       *string       `toml:"model"`
+	Billing     *string       `toml:"billing"`
 	Claude      *string       `toml:"claude"`
 	Gates       []string      `toml:"gates"`
 	Rules       []string      `toml:"rules"`
@@ -55,7 +68,19 @@ type file struct {
 		Gate    *duration `toml:"gate"`
 		CostUSD *float64  `toml:"cost_usd"`
 		Stories *int      `toml:"stories"`
+
+		SessionUSD    *float64 `toml:"session_usd"`
+		StoryUSD      *float64 `toml:"story_usd"`
+		SessionTokens *int64   `toml:"session_tokens"`
+		StoryTokens   *int64   `toml:"story_tokens"`
 	} `toml:"budget"`
+	Retries struct {
+		Attempts  *int `toml:"attempts"`
+		StopAfter *int `toml:"stop_after"`
+	} `toml:"retries"`
+	Limits struct {
+		Wait *waiting `toml:"wait"`
+	} `toml:"limits"`
 	Prompt struct {
 		Append   *string `toml:"append"`
 		Replace  *string `toml:"replace"`
@@ -126,6 +151,9 @@ func (c *Config) read(path string, repository bool) error {
 		if f.Claude != nil {
 			return fmt.Errorf("%s: claude = %q: the program to start stands in your own config.toml or in --claude, not in the repository", path, *f.Claude)
 		}
+		if f.Billing != nil && *f.Billing != "" && *f.Billing != "subscription" {
+			return fmt.Errorf("%s: billing = %q: what costs money stands in your own config.toml or in --billing, not in the repository", path, *f.Billing)
+		}
 		if on := f.Receipts.Enabled; on != nil && !*on && c.Receipts.Enabled {
 			return fmt.Errorf("%s: receipts.enabled = false: what watches over the agent is switched off in your own config.toml, not in the repository", path)
 		}
@@ -188,6 +216,16 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	setDuration(c, "budget.gate", path, &c.Budget.Gate, f.Budget.Gate)
 	set(c, "budget.cost_usd", path, &c.Budget.CostUSD, f.Budget.CostUSD)
 	set(c, "budget.stories", path, &c.Budget.Stories, f.Budget.Stories)
+	set(c, "budget.session_usd", path, &c.Budget.SessionUSD, f.Budget.SessionUSD)
+	set(c, "budget.story_usd", path, &c.Budget.StoryUSD, f.Budget.StoryUSD)
+	set(c, "budget.session_tokens", path, &c.Budget.SessionTokens, f.Budget.SessionTokens)
+	set(c, "budget.story_tokens", path, &c.Budget.StoryTokens, f.Budget.StoryTokens)
+	set(c, "retries.attempts", path, &c.Retries.Attempts, f.Retries.Attempts)
+	set(c, "retries.stop_after", path, &c.Retries.StopAfter, f.Retries.StopAfter)
+	set(c, "billing", path, &c.Billing, f.Billing)
+	if w := f.Limits.Wait; w != nil {
+		set(c, "limits.wait", path, &c.Limits.Wait, &w.Duration)
+	}
 	set(c, "prompt.append", path, &c.Prompt.Append, f.Prompt.Append)
 	set(c, "prompt.replace", path, &c.Prompt.Replace, f.Prompt.Replace)
 	set(c, "prompt.claude_md", path, &c.Prompt.ClaudeMD, f.Prompt.ClaudeMD)
@@ -253,8 +291,15 @@ func (c *Config) check(path string) error {
 			return fmt.Errorf("%s: patterns: entry %d is empty and would match everything", path, i+1)
 		}
 	}
-	if c.Budget.CostUSD < 0 || c.Budget.Stories < 0 {
-		return fmt.Errorf("%s: budget: cost_usd and stories cannot be negative", path)
+	b := c.Budget
+	if min(b.CostUSD, b.SessionUSD, b.StoryUSD) < 0 || b.Stories < 0 || min(b.SessionTokens, b.StoryTokens) < 0 {
+		return fmt.Errorf("%s: budget: a cap cannot be negative; 0 is none", path)
+	}
+	if c.Retries.Attempts < 1 || c.Retries.StopAfter < 0 {
+		return fmt.Errorf("%s: retries: attempts is at least 1, and stop_after at least 0, which is never", path)
+	}
+	if b := c.Billing; b != "" && b != "api-key" && b != "subscription" {
+		return fmt.Errorf("%s: billing = %q: it is \"api-key\" or \"subscription\"", path, b)
 	}
 	return nil
 }

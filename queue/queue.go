@@ -201,6 +201,17 @@ type Wait struct {
 	Story string    `json:"story"`
 }
 
+// Outage reports whether the wait was for the provider or the way to it, and
+// not for a limit.
+func (w Wait) Outage() bool {
+	switch w.Cause {
+	case Overloaded, ServerError, Network, Untrusted, Proxy:
+		return true
+	default:
+		return false
+	}
+}
+
 // Duration is how long the wait was.
 func (w Wait) Duration() time.Duration {
 	if w.Ended.IsZero() {

@@ -223,6 +223,9 @@ func (p *printer) places(v *view) {
 			groups = append(groups, []span{{p.o.fit(p.Line(part), p.width), p.Faint}})
 		}
 	}
+	if s.Account != "" && p.o.All {
+		groups = append(groups, []span{{p.o.fit("charged to "+p.Line(s.Account), p.width), p.Faint}})
+	}
 	p.flow(0, groups...)
 	if dir := v.transcripts(); dir != "" {
 		p.flow(0, []span{{"Transcripts", p.Faint}, {p.Command(dir), p.Faint}})

@@ -14,6 +14,9 @@ import (
 func (p *printer) headline(v *view) {
 	p.alarms(v)
 	groups := [][]span{{{p.when(v), p.Bold}}}
+	if text := p.waited(&v.Session); text != "" {
+		groups = append(groups, []span{{text, p.Warn}})
+	}
 	if len(v.stories) > 0 {
 		groups = append(groups, p.tally(v), []span{{money(v.cost), term.Style{}}})
 	}
@@ -92,8 +95,41 @@ func (p *printer) stopped(s *queue.Session) string {
 		return "STOPPED EARLY: interrupted."
 	case queue.CouldNotStart:
 		return "STOPPED EARLY: the client could not be started."
+	case queue.Outage:
+		return "STOPPED EARLY: the provider could not be reached, or failed."
+	case queue.Budget:
+		return "STOPPED EARLY: the cap of this session is reached."
+	case queue.Blocked:
+		return "STOPPED EARLY: one story after the other got nowhere."
 	}
 	return "STOPPED EARLY."
+}
+
+// waited says how long the session did nothing, and for what.
+func (p *printer) waited(s *queue.Session) string {
+	if len(s.Waits) == 0 {
+		return ""
+	}
+	var d time.Duration
+	what := ""
+	for _, w := range s.Waits {
+		d += w.Duration()
+		kind := "a usage limit"
+		if w.Outage() {
+			kind = "an outage"
+		}
+		switch {
+		case what == "":
+			what = kind
+		case what != kind:
+			what = "limits and outages"
+		}
+	}
+	last := s.Waits[len(s.Waits)-1]
+	if last.Ended.IsZero() && p.o.Alive {
+		return "waiting until " + p.o.clock(last.Until) + " for " + what
+	}
+	return "waited " + duration(d) + " for " + what
 }
 
 // resets is when the limit ends, as far as it is known.

@@ -262,6 +262,15 @@ func TestHeadline(t *testing.T) {
 		{"unguarded", base(func(d *queue.Snapshot) {
 			d.Session.StopKind, d.Session.Stopped = queue.Unguarded, "no handshake"
 		}), false, "UNGUARDED: the firewall was not live for a part of this session.\n  no handshake\n"},
+		{"budget", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Budget }), false, "STOPPED EARLY: the cap of this session is reached.\n"},
+		{"outage", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Outage }), false, "STOPPED EARLY: the provider could not be reached, or failed.\n"},
+		{"blocked", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Blocked }), false, "STOPPED EARLY: one story after the other got nowhere.\n"},
+		{"waited", base(func(d *queue.Snapshot) {
+			d.Session.Waits = []queue.Wait{{From: morning, Until: morning, Ended: morning.Add(2 * time.Hour), Cause: queue.FiveHourLimit}, {From: morning, Ended: morning.Add(10 * time.Minute)}}
+		}), false, "Night of 29 Nov 23:10 – 30 Nov 06:12 · waited 2h10m for a usage limit\n"},
+		{"waits", base(func(d *queue.Snapshot) {
+			d.Session.Ended, d.Session.Waits = time.Time{}, []queue.Wait{{From: morning, Until: morning.Add(time.Hour), Cause: queue.Network}}
+		}), true, "Still running since 29 Nov 23:10 (pid 4711)\nwaiting until 30 Nov 08:00 for an outage ·"},
 		{"other reason", base(func(d *queue.Snapshot) { d.Session.Stopped = "disk full" }), false, "STOPPED EARLY.\n  disk full\n"},
 		{"died", base(func(d *queue.Snapshot) { d.Session.Ended = time.Time{} }), false, "LOOP DIED: this session has no end record"},
 		{"running", base(func(d *queue.Snapshot) { d.Session.Ended = time.Time{} }), true, "Still running since 29 Nov 23:10 (pid 4711)"},

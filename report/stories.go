@@ -158,6 +158,9 @@ func (p *printer) details(c columns, s *story, v *view) {
 	if a.Reason != "" && s.outcome != queue.GateFailed && !v.doubted(a.Reason) {
 		p.text(term.Style{}, indent, a.Reason)
 	}
+	if a.Blocked != "" && len(s.attempts) > 1 {
+		p.text(p.Warn, indent, "not tried again: "+a.Blocked)
+	}
 	for _, g := range a.Gates {
 		if !g.Passed {
 			p.gate(indent, g)

@@ -49,6 +49,7 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 		a.printf("  note: %s\n", term.Quote(text))
 	}
 	a.printf("\nLevel %s (from %s)\n", c.Level, c.Source("level"))
+	a.printf("Charged to %s\n", term.Quote(ro.Account))
 	a.dryGates(ro)
 	a.dryRules(ro, c)
 	a.dryEnv(ro)

@@ -23,12 +23,12 @@ const (
 	exitUsage       = 2   // wrong use
 	exitWaiting     = 3   // done, actions wait for review
 	exitBusy        = 4   // the queue or the repository is in use
-	exitStopped     = 5   // stopped early: limit, auth, unguarded
+	exitStopped     = 5   // stopped early: limit, outage, auth, unguarded, budget, blocked
 	exitInterrupted = 130 // interrupted
 )
 
 const exitHelp = `Exit codes: 0 done, nothing waits; 1 failed; 2 wrong use; 3 done, actions wait for
-review; 4 queue or repository in use; 5 stopped early (limit, login, unguarded); 130 interrupted.`
+review; 4 queue or repository in use; 5 stopped early (limit, login, unguarded, ...); 130 interrupted.`
 
 // codeError is an outcome that is told by the exit code; err may be nil when
 // everything has been said already.
@@ -73,12 +73,13 @@ func exitCode(err error) int {
 	var code *codeError
 	var usage *usageError
 	var busy *runner.BusyError
+	var billing *runner.BillingError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &code):
 		return code.code
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &billing):
 		return exitUsage
 	case errors.As(err, &busy), errors.Is(err, queue.ErrBusy):
 		return exitBusy

@@ -50,6 +50,12 @@ func (p *progress) Live(l runner.Live) {
 	if !p.live {
 		return
 	}
+	if l.Waiting != "" {
+		text := fmt.Sprintf("%s %s  %s", p.place, term.Quote(l.Story), l.Waiting)
+		fmt.Fprintf(p.a.stderr, "\r\x1b[K%s", term.Truncate(text, p.width-1))
+		p.shown = true
+		return
+	}
 	text := fmt.Sprintf("%s %s  %s  %s", p.place, term.Quote(l.Story), clock(l.Elapsed), calls(l.Calls))
 	if l.Denied > 0 {
 		text += fmt.Sprintf(", %d deferred", l.Denied)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 
 type runOptions struct {
 	stories, only, level, model, claude string
+	billing                             string
 	max                                 int
 	dryRun, oldClient, noBaseline       bool
 }
@@ -52,6 +54,7 @@ func newRun(a *app) *cobra.Command {
 	f.BoolVar(&o.noBaseline, "no-baseline", false, "do not run the gates before the first story")
 	f.StringVar(&o.model, "model", "", "model for the client")
 	f.StringVar(&o.claude, "claude", "", "client program to start")
+	f.StringVar(&o.billing, "billing", "", "what the client's work may be charged to: subscription or api-key")
 	f.BoolVar(&o.oldClient, "old-client", false, "run a client that is too old to be relied on; the report says so")
 	return cmd
 }
@@ -66,6 +69,9 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 	}
 	ro, err := a.runnerOptions(w, c, set, o.only)
 	if err != nil {
+		return err
+	}
+	if ro.Account, ro.Env, err = runner.Account(a.env, a.clientLogin(), c.Billing); err != nil {
 		return err
 	}
 	if o.dryRun {
@@ -127,6 +133,10 @@ func (o *runOptions) apply(c *config.Config, maxSet bool) error {
 	flag("stories", &c.Stories, o.stories)
 	flag("model", &c.Model, o.model)
 	flag("claude", &c.Claude, o.claude)
+	if b := o.billing; b != "" && b != runner.BillKey && b != runner.BillSubscription {
+		return usagef("--billing subscription or --billing api-key", "unknown --billing %q", b)
+	}
+	flag("billing", &c.Billing, o.billing)
 	if maxSet {
 		if o.max < 0 {
 			return usagef("--max-stories 0 is all", "--max-stories cannot be negative")
@@ -166,11 +176,31 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Root: w.Root, State: w.State, Client: []string{c.Claude}, Env: a.env, KeepEnv: c.KeepEnv,
 		Stories: path, Only: only, Max: c.Budget.Stories, Level: c.Level, Model: c.Model, CostUSD: c.Budget.CostUSD,
 		Baseline: c.Checks.Baseline, RedPass: !c.Checks.KnownRed, Verify: c.Checks.Stories,
+		Tries: c.Retries.Attempts, StopAfter: c.Retries.StopAfter, Wait: c.Limits.Wait, Caps: runner.Caps{
+			SessionUSD: c.Budget.SessionUSD, StoryUSD: c.Budget.StoryUSD,
+			SessionTokens: c.Budget.SessionTokens, StoryTokens: c.Budget.StoryTokens,
+		},
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
 		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w.User), Set: set,
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
+}
+
+// clientLogin reports whether the client keeps a login of its own in a file.
+// Only that there is one is asked; where the system keeps it elsewhere, as
+// macOS does, it is not seen.
+func (a *app) clientLogin() bool {
+	dir := a.getenv("CLAUDE_CONFIG_DIR")
+	if dir == "" {
+		home := cmp.Or(a.getenv("HOME"), a.getenv("USERPROFILE"))
+		if home == "" {
+			return false
+		}
+		dir = filepath.Join(home, ".claude")
+	}
+	info, err := os.Stat(filepath.Join(dir, ".credentials.json"))
+	return err == nil && info.Size() > 2
 }
 
 // watched are the files of the repository that tell a run what to do.
