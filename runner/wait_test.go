@@ -122,7 +122,7 @@ func TestAWaitLooksAtTheWallClock(t *testing.T) {
 			return nil
 		}
 		r := &run{o: &n.o, session: queue.Session{ID: uuid.Must(uuid.NewV7()).String()}}
-		came, err := r.wait(t.Context(), t.Context(), &queue.Attempt{Outcome: queue.Limit}, now.Add(2*time.Hour))
+		came, err := r.wait(t.Context(), t.Context(), &queue.Attempt{Outcome: queue.Limit}, now.Add(2*time.Hour), 1)
 		if !came || err != nil || sleeps > tt.most {
 			t.Errorf("%s: %v, %v, %d sleeps", name, came, err, sleeps)
 		}
