@@ -130,7 +130,7 @@ func TestDiscoverShared(t *testing.T) {
 		{"two open", map[string]string{"docs/plans/a.md": open, "docs/plans/b.md": open}, ""},
 		{"completed", map[string]string{"docs/plans/completed/a.md": open, "docs/plans/b.md": open}, "docs/plans/b.md"},
 		{"a playbook", map[string]string{"tasks.yaml": "- name: install\n", "IMPLEMENTATION_PLAN.md": "- [ ] x\n"}, "IMPLEMENTATION_PLAN.md"},
-		{"a broken one has to be looked at", map[string]string{"docs/plans/a.md": "### Task 1: x\n", "docs/plans/b.md": open}, ""},
+		{"a broken one has to be looked at", map[string]string{"docs/plans/a.md": "### Task 1: x\n- [ ] a\n### Task 1: y\n- [ ] a\n", "docs/plans/b.md": open}, ""},
 		{"a finished plan beside an open list", map[string]string{"docs/plans/a.md": done, "prd.json": `[{"id":"a","title":"x"}]`}, "prd.json"},
 		{"an open plan beside a list", map[string]string{"docs/plans/a.md": open, "prd.json": `[{"id":"a","title":"x"}]`}, ""},
 		{"the document beside its list", map[string]string{".chief/prds/a/prd.md": "### US-1: x\n", ".chief/prds/a/prd.json": "[]"}, ".chief/prds/a/prd.json"},

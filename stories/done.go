@@ -24,6 +24,9 @@ func (f *File) SetDone(id string, done bool) error {
 	if i < 0 {
 		return fmt.Errorf("%q: %w: %q", f.Path, ErrUnknownID, id)
 	}
+	if pl := &f.impl.places[i]; len(pl.marks) == 0 && pl.insert.key == "" {
+		return fmt.Errorf("%q: story %q (line %d) has no place for a done mark", f.Path, id, f.Stories[i].Line)
+	}
 	var err error
 	for range writeTries {
 		if err = f.setDone(i, done); !errors.Is(err, errRaced) {

@@ -114,7 +114,7 @@ func TestReadErrors(t *testing.T) {
 			`"PATH" line 6: the same checkbox stands twice under one heading, on line 5 and on line 6; give each a text or an id of its own ("- [ ] A-1: text")`},
 		{"plan in a circle", "TODO.md", "- [ ] A-1: x (depends on A-2)\n- [ ] A-2: y\n  - depends on: A-1\n",
 			`"PATH" line 1: stories wait for each other: "A-1" (on line 1) depends on "A-2" (on line 2) depends on "A-1"`},
-		{"task without a box", "x.md", "### Task 1: a\n- [ ] x\n### Task 2: b\ntext\n", `"PATH" line 3: task "2" has no checkbox, so nothing in it could say that it is done`},
+		{"tasks without a box", "x.md", "### Task 1: a\n### Task 2: b\ntext\n", `"PATH": no stories: none of its 2 tasks has a checkbox ("- [ ] text"), so nothing could say that it is done`},
 		{"task twice", "x.md", "### Task 1: a\n- [ ] x\n### Task 1: b\n- [ ] y\n", `"PATH" line 3: the id "1" is used twice, on line 1 and on line 3`},
 		{"status twice", "prd.md", "### US-1: a\n**Status:** todo\n**Status:** done\n", `"PATH" line 3: story "US-1" has two status lines, on line 2 and on line 3`},
 		{"chief waits for nothing", "prd.md", "### US-1: a\n**Depends on:** US-9\n", `"PATH" line 1: story "US-1" (on line 1) depends on "US-9": there is no such story, or more than one`},

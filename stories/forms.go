@@ -121,7 +121,7 @@ func isPlanName(slash, base string) bool {
 func inOwnFolder(path string) bool { return filepath.Base(filepath.Dir(path)) == ownFolder }
 
 var (
-	taskHeading  = pattern(`^#{2,4}[ \t]+(?i:task|iteration)[ \t]+(\d+(?:\.\d+)*)[ \t]*(?::|[-–—])[ \t]*(.*?)[ \t]*#*$`)
+	taskHeading  = pattern(`^#{2,4}[ \t]+(?i:task|iteration)[ \t]+(\d[\w.]{0,15})[ \t]*(?::|[-–—])[ \t]*(.*?)[ \t]*#*$`)
 	chiefHeading = pattern(`^#{3,4}[ \t]+([A-Za-z]{1,10}-\d[\w.-]*)[ \t]*:[ \t]*(.*?)[ \t]*#*$`)
 )
 

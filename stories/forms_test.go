@@ -201,6 +201,9 @@ func TestTakeID(t *testing.T) {
 		{"[KC-3] x", "KC-3", "x"},
 		{"#12: x", "12", "x"},
 		{"foo-bar-012 - x", "foo-bar-012", "x"},
+		{"R2. x", "R2", "x"},
+		{"23.1b x", "23.1b", "x"},
+		{"P1. x", "", "P1. x"},
 		{"1. x", "", "1. x"},
 		{"3 tests fail", "", "3 tests fail"},
 		{"Phase: x", "", "Phase: x"},
@@ -267,6 +270,7 @@ func TestPlanOrder(t *testing.T) {
 		{"numbered priorities", "## Priority 2: x\n- [ ] A-1: a\n## Priority 1: y\n- [ ] A-2: b\n", "A-2 A-1"},
 		{"optional last", "## Optional\n- [ ] P0: A-1: a\n## Tasks\n- [ ] A-2: b\n", "A-2 A-1"},
 		{"a dependency first", "## Phase 1\n- [ ] A-1: a (depends on A-2)\n## Phase 2\n- [ ] A-2: b\n", "A-2 A-1"},
+		{"parked", "## Blocked (needs a key)\n- [ ] A-1: a\n## Discussion (not auto-loopable)\n- [ ] A-2: b\n## Tasks\n- [ ] A-3: c\n", "A-3"},
 		{"held", "- [-] A-1: a\n- [ ] A-2: b\n- [ ] A-3: c, blocked by A-1\n", "A-2"},
 	}
 	for _, tt := range tests {
@@ -278,6 +282,36 @@ func TestPlanOrder(t *testing.T) {
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: %v, want %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestTaskParts: what belongs to a task and what ends it.
+func TestTaskParts(t *testing.T) {
+	path := put(t, "x.md", "### Task 1: a\n- [ ] x\n### Part\n- [ ] y\n## Criteria\n- [ ] z\n### Task 2b: b\nNo box.\n### Iteration 3: c (depends on 1)\n* [x] x\n")
+	f := mustRead(t, path)
+	if a := find(t, f, "1"); len(a.Criteria) != 2 {
+		t.Errorf("%q", a.Criteria)
+	}
+	if b := find(t, f, "2b"); b.Done || b.Held == "" {
+		t.Errorf("%+v", b)
+	}
+	if err := f.SetDone("2b", true); err == nil || !strings.Contains(err.Error(), "(line 7) has no place for a done mark") {
+		t.Errorf("%v", err)
+	}
+	if !strings.Contains(strings.Join(f.Warnings, "\n"), "line 6: a checkbox outside of the stories is none") {
+		t.Errorf("%q", f.Warnings)
+	}
+}
+
+// TestChiefPriorities: a story without a priority comes after those before it.
+func TestChiefPriorities(t *testing.T) {
+	f := mustRead(t, put(t, "prd.md", "### A-1: a\n**Priority:** 3\n### A-2: b\n### A-3: c\n**Priority:** 1\n### A-4: d\n"))
+	var got []string
+	for _, s := range order(t, f) {
+		got = append(got, s.ID)
+	}
+	if diff := cmp.Diff([]string{"A-3", "A-1", "A-2", "A-4"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -303,6 +337,19 @@ func TestCodeTaskFolder(t *testing.T) {
 	}
 	if got := content(t, filepath.Join(dir, "b.code-task.md")); !strings.HasPrefix(got, "---\nstatus: pending\n---\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestTitleIsNoGroup: the first heading of level 1 is the title, the others are
+// sections.
+func TestTitleIsNoGroup(t *testing.T) {
+	f := mustRead(t, put(t, "plan.md", "# Plan\n- [ ] a\n# One\n- [ ] b\n## Two\n- [ ] a\n# Three\n- [ ] a\n"))
+	var got []string
+	for _, s := range f.Stories {
+		got = append(got, s.Group)
+	}
+	if diff := cmp.Diff([]string{"", "One", "One > Two", "Three"}, got); diff != "" || f.Project != "Plan" {
+		t.Errorf("%q (-want +got)\n%s", f.Project, diff)
 	}
 }
 

@@ -3,6 +3,8 @@ package stories
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,8 +32,8 @@ func parseHeadings(src *source, form string) (*File, error) {
 		return nil, src.at(0, fmt.Sprintf("%d stories are too many", len(blocks)))
 	}
 	f.Project, f.Gates = planHead(src)
-	for _, line := range outside {
-		f.Warnings = append(f.Warnings, fmt.Sprintf("line %d: this checkbox stands outside of the stories and is none", line))
+	if len(outside) > 0 {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%s: a checkbox outside of the stories is none", lineList(outside)))
 	}
 	for i := range blocks {
 		b := &blocks[i]
@@ -46,11 +48,58 @@ func parseHeadings(src *source, form string) (*File, error) {
 		f.Stories = append(f.Stories, s)
 		f.impl.places = append(f.impl.places, pl)
 	}
-	f.impl.words = words{done: "done", open: "todo"}
 	if form == FormTasks {
 		f.impl.words = words{done: "x", open: " "}
+		return f, f.someBoxes(src)
 	}
+	f.impl.words = words{done: "done", open: "todo"}
+	f.countOn()
 	return f, nil
+}
+
+// someBoxes refuses a plan in which no task has a checkbox: it is read by
+// people and keeps its state elsewhere.
+func (f *File) someBoxes(src *source) error {
+	for i := range f.impl.places {
+		if len(f.impl.places[i].marks) > 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q: %w: none of its %d tasks has a checkbox (\"- [ ] text\"), so nothing could say that it is done",
+		src.path, ErrNoStories, len(f.Stories))
+}
+
+// countOn gives a story without a priority the next one after the greatest
+// before it, as chief does.
+func (f *File) countOn() {
+	if !slices.ContainsFunc(f.Stories, func(s Story) bool { return s.HasPriority }) {
+		return
+	}
+	last := 0.0
+	for i := range f.Stories {
+		s := &f.Stories[i]
+		if !s.HasPriority {
+			s.Priority, s.HasPriority = last+1, true
+		}
+		last = max(last, s.Priority)
+	}
+}
+
+// lineList names lines for a message, the first of them one by one.
+func lineList(lines []int) string {
+	const named = 5
+	texts := make([]string, 0, named)
+	for _, n := range lines[:min(len(lines), named)] {
+		texts = append(texts, strconv.Itoa(n))
+	}
+	list := strings.Join(texts, ", ")
+	switch {
+	case len(lines) == 1:
+		return "line " + list
+	case len(lines) > named:
+		list += fmt.Sprintf(" and %d more", len(lines)-named)
+	}
+	return "lines " + list
 }
 
 func exampleHeading(form string) string {
@@ -75,7 +124,7 @@ func blocksOf(src *source, form string) (blocks []block, outside []int) {
 				blocks = append(blocks, *b)
 				continue
 			}
-			if level == 0 || len(m[1]) <= level {
+			if level == 0 || endsStory(len(m[1]), level, form) {
 				level = 0
 				if group = ""; len(m[1]) > 1 && sectionOf(m[2]).kind != aside {
 					group = oneLine(m[2])
@@ -93,6 +142,15 @@ func blocksOf(src *source, form string) (blocks []block, outside []int) {
 		}
 	}
 	return blocks, outside
+}
+
+// endsStory says whether a heading ends the story under one of another level.
+// Within a task, ### is a part of it; within a story of chief's it is not.
+func endsStory(level, story int, form string) bool {
+	if form == FormChief {
+		return level <= story
+	}
+	return level <= 2 || level < story
 }
 
 func blockAt(line, form string) *block {
@@ -152,8 +210,7 @@ func (b *block) story(src *source, form string) (Story, place, string, error) {
 		warning := b.judge(&s, &pl, states)
 		return s, pl, warning, nil
 	}
-	warning, err := b.boxes(src, &s, &pl, states)
-	return s, pl, warning, err
+	return s, pl, b.boxes(&s, &pl, states), nil
 }
 
 // boxName names a box by its text, so that it is known again when another was
@@ -167,9 +224,10 @@ func boxName(seen map[string]int, text string) string {
 }
 
 // boxes makes all boxes of a task its marks: it is done when all are ticked.
-func (b *block) boxes(src *source, s *Story, pl *place, states []mark) (string, error) {
+func (b *block) boxes(s *Story, pl *place, states []mark) (warning string) {
 	if len(states) == 0 {
-		return "", src.at(src.lines[b.line-1], fmt.Sprintf("task %q has no checkbox, so nothing in it could say that it is done", s.ID))
+		s.Held = "it has no checkbox, so nothing in it could say that it is done"
+		return ""
 	}
 	ticked, dropped := 0, 0
 	for _, m := range states {
@@ -185,15 +243,15 @@ func (b *block) boxes(src *source, s *Story, pl *place, states []mark) (string, 
 	if len(pl.marks) == 0 {
 		pl.marks = states
 		s.Held = fmt.Sprintf("its boxes are all %q", "["+states[0].raw+"]")
-		return "", nil
+		return ""
 	}
 	s.Done = ticked == len(pl.marks)
 	s.InProgress = ticked > 0 && !s.Done
 	pl.done = s.Done
 	if dropped > 0 {
-		return fmt.Sprintf("line %d: task %q has %d box(es) that are neither open nor ticked; they are left alone", b.line, s.ID, dropped), nil
+		return fmt.Sprintf("line %d: task %q has %d box(es) that are neither open nor ticked; they are left alone", b.line, s.ID, dropped)
 	}
-	return "", nil
+	return ""
 }
 
 // field takes over a line "**Name:** value" of chief's form and returns what
@@ -216,6 +274,9 @@ func (b *block) field(src *source, n int, line string, s *Story, pl *place) (res
 		s.Priority, s.HasPriority = priority(value)
 	case "level":
 		s.Level = strings.ToLower(value)
+	case "type":
+		s.Check = isCheckType(value)
+		return line, nil
 	case "depends on", "depends", "dependencies", "blocked by":
 		for _, id := range splitIDs(value) {
 			if id = strings.Trim(id, "`#."); id != "" && !strings.EqualFold(id, "none") && id != "-" {

@@ -3,6 +3,8 @@ package stories
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,8 +28,12 @@ type plan struct {
 	stack []entry   // the list items that this line may belong to
 	items []*planItem
 	skip  shield
-	blank bool // the line before was
-	prose int  // lines of text that belong to no story
+	// titled says that the first heading of level 1 was seen: the title
+	titled bool
+	blank  bool // the line before was
+	prose  int  // lines of text that belong to no story
+	// asides are the lines of checkboxes that are no stories, by heading
+	asides map[string][]int
 }
 
 // entry is a list item that is still open.
@@ -63,7 +69,7 @@ type planItem struct {
 
 // parsePlan reads a file in which the stories are checkboxes.
 func parsePlan(src *source) (*File, error) {
-	p := &plan{src: src, f: &File{}}
+	p := &plan{src: src, f: &File{}, asides: map[string][]int{}}
 	for i := range src.lines {
 		p.read(i, string(src.lineText(i+1)))
 	}
@@ -76,6 +82,9 @@ func parsePlan(src *source) (*File, error) {
 	p.f.Project, p.f.Gates = planHead(src)
 	if err := p.finish(); err != nil {
 		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.asides)) {
+		p.f.Warnings = append(p.f.Warnings, fmt.Sprintf("%s: a checkbox under %q is no story", lineList(p.asides[name]), visible(name)))
 	}
 	if p.prose > 0 {
 		p.f.Unread = append(p.f.Unread, fmt.Sprintf("%d line(s) of text that belong to no story", p.prose))
@@ -131,6 +140,8 @@ func (p *plan) heading(level int, text string) {
 	}
 	s := sectionOf(oneLine(text))
 	s.level = level
+	s.title = level == 1 && !p.titled
+	p.titled = p.titled || s.title
 	if s.numbered {
 		p.parts++
 	}
@@ -141,8 +152,8 @@ func (p *plan) heading(level int, text string) {
 func (p *plan) section() section {
 	var all section
 	var names []string
-	for i, s := range p.path {
-		if s.name != "" && (i > 0 || s.level > 1) {
+	for _, s := range p.path {
+		if s.name != "" && !s.title {
 			names = append(names, s.name)
 		}
 		all.kind = max(all.kind, s.kind)
@@ -186,7 +197,7 @@ func (p *plan) box(i, indent, at int, state, text string) {
 		p.warn(i, "this checkbox has no text and is no story")
 		return
 	case sec.kind == aside:
-		p.warn(i, fmt.Sprintf("this checkbox stands under %q and is no story", visible(sec.name)))
+		p.asides[sec.name] = append(p.asides[sec.name], i+1)
 		p.stack = append(p.stack, entry{indent, nil, isNote})
 		return
 	}

@@ -17,6 +17,7 @@ const (
 	ordinary sectionKind = iota
 	finished             // kept for memory
 	optional             // worked on last
+	parked               // not worked on
 	aside                // not stories
 )
 
@@ -27,6 +28,7 @@ type section struct {
 	kind     sectionKind
 	priority string
 	numbered bool // phases and the like come one after the other
+	title    bool // of the document
 }
 
 var (
@@ -34,6 +36,7 @@ var (
 		`non-goals?|out of scope|legend|examples?|template|validation commands?|quality gates?)\b`)
 	finishedHeading = pattern(`(?i)^\W*(?:completed|done|finished|archived?)(?:\W+(?:tasks?|items?|work|phases?|features?|stories))?\W*(?:\(.*\))?\W*$`)
 	optionalHeading = pattern(`(?i)^\W*(?:optional|nice[- ]to[- ]haves?|stretch(?: goals?)?)\b`)
+	parkedHeading   = pattern(`(?i)\b(?:not auto|blocked|deferred|on hold|parked|icebox|won['’]?t (?:do|fix)|human only|needs? (?:a )?(?:human|person|decision))\b`)
 	wordPriority    = pattern(`(?i)\b(critical|high|medium|low)[- ]+priority\b|\bpriority\W+(critical|high|medium|low|p?\d+)\b|^\W*(P\d)\b`)
 	numberedHeading = pattern(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|step|iteration|week|day|part|wave|batch|epic)\W{0,3}[a-z]?\d|m\d+\b)`)
 	gatesHeading    = pattern(`(?i)^\W*(?:validation(?: commands?)?|quality gates?|gates|verification commands?)\W*$`)
@@ -46,6 +49,8 @@ func sectionOf(name string) section {
 		s.kind = aside
 	case finishedHeading().MatchString(name):
 		s.kind = finished
+	case parkedHeading().MatchString(name):
+		s.kind = parked
 	case optionalHeading().MatchString(name):
 		s.kind = optional
 	}
@@ -55,17 +60,18 @@ func sectionOf(name string) section {
 	return s
 }
 
-const idToken = `[A-Za-z]{1,12}(?:-[A-Za-z0-9]{1,20}){0,4}-[A-Za-z0-9]{0,12}\d[A-Za-z0-9]{0,12}(?:\.\d+)*|[A-Z]{1,6}\d{2,}|[A-Z]\.\d+|\d+(?:\.\d+)+|#\d+`
+const idToken = `[A-Za-z]{1,12}(?:-[A-Za-z0-9]{1,20}){0,4}-[A-Za-z0-9]{0,12}\d[A-Za-z0-9]{0,12}(?:\.\d+)*|[A-Z]{1,6}\d{2,}|[A-Z]\.\d+|\d+(?:\.\d+)+[a-z]?|#\d+`
 
 var (
 	boldBegin      = pattern(`^(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$`)
 	idInBold       = pattern(`^(` + idToken + `):?$`)
 	idPrefix       = pattern("^(?:\\[(" + idToken + ")\\]:?|`(" + idToken + ")`:?|(" + idToken + ")(?::|[ \t]+[-–—]))[ \t]+(.*)$")
-	numberPrefix   = pattern(`^(T\d{2,}|\d+(?:\.\d+)+)\.?[ \t]+(.*)$`)
+	numberPrefix   = pattern(`^(?:(T\d{2,}|\d+(?:\.\d+)+[a-z]?)\.?|([A-OQ-Z]\d{1,3})\.)[ \t]+(.*)$`)
 	priorityPrefix = pattern(`^(?:\*\*|[\[(])?((?i:critical|high|medium|low)|[Pp]\d)(?:\*\*)?(?::(?:\*\*)?|[\])]:?)[ \t]+(.*)$`)
 	dependsIn      = pattern(`(?i)\b(?:depends on|depends|dependencies|blocked by)\b:?[ \t]*((?:` + "`?" + `#?[\w.-]*\w` + "`?" + `[ \t]*(?:,|&|\band\b)?[ \t]*){1,40})`)
 	acceptIn       = pattern("`accept:[ \t]*([^`]+)`")
 	verifyNote     = pattern("(?i)^[ \t]*(?:[-*+]|\\d{1,9}[.)])[ \t]+\\**(?:verify|verification|validate|test command)\\**:\\**[ \t]+`([^`]+)`[ \t]*$")
+	typeNote       = pattern(`(?i)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\**type\**:\**[ \t]+([a-z]+)[ \t]*$`)
 	levelNote      = pattern(`(?i)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\**level\**:\**[ \t]+([a-z]+)[ \t]*$`)
 	inlineCode     = pattern("`([^`]+)`")
 )
@@ -104,6 +110,9 @@ func (it *planItem) story() (Story, place) {
 	default:
 		s.Held = fmt.Sprintf("its box is %q", "["+it.state+"]")
 	}
+	if it.section.kind == parked && !s.Done && s.Held == "" {
+		s.Held = fmt.Sprintf("it stands under %q", visible(it.section.name))
+	}
 	return s, place{marks: []mark{m}, done: s.Done, rank: it.rank}
 }
 
@@ -117,6 +126,9 @@ func (it *planItem) extras(s *Story, text string) {
 		}
 		if m := verifyNote().FindStringSubmatch(line); m != nil {
 			s.Verify = append(s.Verify, m[1])
+		}
+		if m := typeNote().FindStringSubmatch(line); m != nil {
+			s.Check = isCheckType(m[1])
 		}
 		if m := levelNote().FindStringSubmatch(line); m != nil {
 			s.Level = strings.ToLower(m[1])
@@ -154,8 +166,8 @@ func takeID(text string) (id, rest string) {
 	if m := idPrefix().FindStringSubmatch(text); m != nil && m[4] != "" {
 		return strings.TrimPrefix(m[1]+m[2]+m[3], "#"), m[4]
 	}
-	if m := numberPrefix().FindStringSubmatch(text); m != nil && m[2] != "" {
-		return m[1], m[2]
+	if m := numberPrefix().FindStringSubmatch(text); m != nil && m[3] != "" {
+		return m[1] + m[2], m[3]
 	}
 	return "", text
 }
