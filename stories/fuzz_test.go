@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tailscale/hujson"
 )
 
 // FuzzJSON holds the reader against encoding/json: both accept the same texts
@@ -50,6 +51,44 @@ func FuzzJSON(f *testing.F) {
 			t.Fatalf("(-encoding/json +ours)\n%s", diff)
 		}
 		checkRanges(t, data, &root)
+		loose, err := parseText(newSource("f", data), 0, true)
+		if err != nil {
+			t.Fatalf("refused when comments are allowed: %v", err)
+		}
+		if diff := cmp.Diff(want, plain(&loose)); diff != "" {
+			t.Fatalf("(-encoding/json +with comments)\n%s", diff)
+		}
+	})
+}
+
+// FuzzJSONC holds the reader of JSON with comments against hujson: what that
+// accepts is accepted and has the same values. JSON5 goes further here.
+func FuzzJSONC(f *testing.F) {
+	seedFixtures(f)
+	for _, s := range []string{"//x\n[1,/**/2,]", "{\"a\"/*:*/:1,}//", "[/*]*/]", "/* /* */1", "[1/**/]", "{}//\r\n", "[\"//\",\"/*\"]"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		standard, err := hujson.Standardize(bytes.Clone(data))
+		if err != nil {
+			return
+		}
+		root, err := parseText(newSource("f", data), 0, true)
+		if err != nil && strings.Contains(err.Error(), "stands twice") {
+			return
+		}
+		if err != nil {
+			t.Fatalf("hujson reads it, we say %v", err)
+		}
+		dec := json.NewDecoder(bytes.NewReader(standard))
+		dec.UseNumber()
+		var want any
+		if err := dec.Decode(&want); err != nil {
+			return // hujson is milder with what a string may hold
+		}
+		if diff := cmp.Diff(want, plain(&root)); diff != "" {
+			t.Fatalf("(-hujson +ours)\n%s", diff)
+		}
 	})
 }
 

@@ -179,17 +179,22 @@ func (d *doctor) checkConfig(context.Context) check {
 }
 
 func (d *doctor) checkStories(context.Context) check {
+	const mend = "mend the story file; `loop stories` shows how it is read"
 	path, err := storyFile(d.w.Root, d.c)
+	var many *stories.CandidatesError
+	if errors.As(err, &many) {
+		return bad(err, "`loop stories FILE` shows one of them; stories = \"FILE\" in loop.toml chooses")
+	}
 	if err != nil {
 		return bad(err, "`loop init` writes an example story")
 	}
 	f, err := stories.Read(path)
 	if err != nil {
-		return bad(err, "mend the story file")
+		return bad(err, mend)
 	}
 	open, err := f.Order()
 	if err != nil {
-		return bad(err, "mend the story file")
+		return bad(err, mend)
 	}
 	if len(open) == 0 {
 		return notef("%s: none of %d is open", rel(d.w.Root, path), len(f.Stories))

@@ -44,7 +44,7 @@ func newPrompt(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&rules, "rules", false, "the constraint rules alone")
-	f.StringVar(&o.stories, "stories", "", "story file, or folder of Markdown stories")
+	f.StringVar(&o.stories, "stories", "", "story file or folder of stories (loop stories --forms lists what is read)")
 	f.StringVar(&o.only, "only", "", "the prompt of this story")
 	f.StringVar(&o.level, "level", "", "autonomy level: supervised, unattended or lockdown")
 	return cmd

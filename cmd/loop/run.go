@@ -46,7 +46,7 @@ func newRun(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.stories, "stories", "", "story file, or folder of Markdown stories")
+	f.StringVar(&o.stories, "stories", "", "story file or folder of stories (loop stories --forms lists what is read)")
 	f.StringVar(&o.only, "only", "", "work on this story only")
 	f.IntVar(&o.max, "max-stories", 0, "stop after this many stories; 0 is all")
 	f.StringVar(&o.level, "level", "", "autonomy level: supervised, unattended or lockdown")
