@@ -15,7 +15,7 @@ import (
 type Guarded struct {
 	Root  string                   // top folder of the work tree; "" = not known
 	Home  string                   // the user's home folder; "" = not known
-	Files []string                 // files and folders, absolute, that no call may change
+	Files []string                 // files and folders, absolute, that no call may change; Root is open even where it lies in one
 	Pids  []int                    // loop's own process and the client's
 	Ports []int                    // where the client's hooks are answered
 	Real  func(name string) string // the place behind symbolic links, "" when there is none; may be nil
@@ -197,6 +197,9 @@ func (g *Guarded) holds(patterns []string, cwd, name string, tree bool) bool {
 
 // guards: the place is the file, lies in it, or holds it.
 func (g *Guarded) guards(file, name string, tree bool) bool {
+	if root := filepathSlash(g.Root); root != "" && within(root, file) && within(name, root) {
+		return false
+	}
 	return file != "" && (name == file || strings.HasPrefix(name, file+"/") || tree && within(file, name) ||
 		strings.Contains(name, "*") && matchGlob(name, file))
 }

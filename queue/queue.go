@@ -189,6 +189,7 @@ type Session struct {
 	Scan       bool      `json:"scan,omitempty"`      // not a run: hits that `loop scan --queue` put here
 	Account    string    `json:"account,omitempty"`   // what the client's work is charged to, for a person
 	Waits      []Wait    `json:"waits,omitempty"`     // for limits and outages
+	Work       *Work     `json:"work,omitempty"`      // where its work is; nil = loop left git alone
 }
 
 // Wait is a time in which nothing was done.
@@ -265,6 +266,8 @@ type Attempt struct {
 	Recovered   bool           `json:"recovered,omitempty"`  // ended by a later run, because loop died
 	Receipts    *Receipts      `json:"receipts,omitempty"`   // nil = receipts were off
 	AuditRoot   string         `json:"audit_root,omitempty"` // of the audit trail at the end of the attempt
+
+	AttemptWork
 }
 
 // Receipts is how many of an attempt's results have a receipt.

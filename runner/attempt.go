@@ -44,12 +44,17 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 	if err != nil {
 		return a, err
 	}
+	if err := r.rememberTree(keep, &a); err != nil {
+		return a, r.broken(keep, &a, err)
+	}
 	was := earlier{
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
 		tree: r.trees.read(keep),
 	}
-	if was.since, err = treeSince(keep, o, s, was.tree.id); err != nil {
-		return a, r.broken(keep, &a, err)
+	if was.since = was.tree.id; r.goesOn() {
+		if was.since, err = treeSince(keep, o, s, was.tree.id); err != nil {
+			return a, r.broken(keep, &a, err)
+		}
 	}
 	guard := r.guard(keep, &a)
 	was.cleared, was.guarded = guard.Cleared, Guarded(o, GitDir(keep, o))

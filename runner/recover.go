@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
@@ -57,11 +58,14 @@ func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
 	if err := restoreMarks(ctx, o, a, session.StoryFile); err != nil {
 		return err
 	}
-	a.Recovered, a.Ended = true, o.Now().UTC()
 	if !a.Verified {
 		a.Outcome = queue.Interrupted
 	}
 	a.Reason = "loop itself died during this attempt; what it had done was scanned afterwards"
+	if err := recoverWork(ctx, o, session, a); err != nil {
+		return err
+	}
+	a.Recovered, a.Ended = true, o.Now().UTC()
 	if err := o.Store.PutAttempt(ctx, *a); err != nil {
 		return err
 	}
@@ -123,6 +127,62 @@ func endSessions(ctx context.Context, o *Options) error {
 		if err := o.Store.PutSession(ctx, s); err != nil {
 			return err
 		}
+		if err := putBackLast(ctx, o, s); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// putBackLast puts the work tree back after the last attempt of a dead session
+// when it is still exactly what was parked of it. Else somebody has been at
+// work there, and it is theirs.
+func putBackLast(ctx context.Context, o *Options, s queue.Session) error {
+	attempts, err := o.Store.Attempts(ctx, s.ID)
+	if err != nil || s.Work == nil || len(attempts) == 0 {
+		return err
+	}
+	a := &attempts[len(attempts)-1]
+	if a.Parked == nil || a.Before == nil {
+		return nil
+	}
+	if _, err := os.Stat(s.Work.Dir); err != nil {
+		return nil
+	}
+	t, err := openCheckout(ctx, o, s.Work.Dir, "refs/heads/"+s.Work.Branch)
+	if err != nil || !t.isParked(ctx, a.Parked, &whole{}) {
+		return err
+	}
+	return t.settle(ctx, a)
+}
+
+// recoverWork commits or puts aside what an attempt left in the work tree when
+// loop died.
+func recoverWork(ctx context.Context, o *Options, session queue.Session, a *queue.Attempt) error {
+	w := session.Work
+	if w == nil || a.Before == nil {
+		return nil
+	}
+	if _, err := os.Stat(w.Dir); err != nil {
+		return addFinding(ctx, o, a, "git", fmt.Sprintf("the work tree %q is gone, so what the attempt left there is too", w.Dir))
+	}
+	t, err := openCheckout(ctx, o, w.Dir, "refs/heads/"+w.Branch)
+	if err != nil {
+		return err
+	}
+	t.mine = w.Mine
+	if a.Verified {
+		return t.commitWork(ctx, a)
+	}
+	if t.head(ctx) == t.branch {
+		if err := t.keep(ctx, a); err != nil {
+			return err
+		}
+		return t.settle(ctx, a)
+	}
+	// Somebody went elsewhere since; nothing is taken from under him.
+	if a.Parked, _, err = t.park(ctx, a); err != nil || a.Parked == nil {
+		return err
+	}
+	return addFinding(ctx, o, a, "git", fmt.Sprintf("the branch %s was not checked out any more, so the work tree was left as it is; a copy of it is kept in %s", w.Branch, a.Parked.Ref))
 }

@@ -24,7 +24,7 @@ func reopen(ctx context.Context, o *Options, f *stories.File) error {
 		if !s.Done {
 			continue
 		}
-		state, err := o.Store.Story(ctx, o.Stories, s.ID)
+		state, err := o.Store.Story(ctx, o.storiesName(), s.ID)
 		if errors.Is(err, queue.ErrNotFound) {
 			continue
 		}
@@ -52,7 +52,7 @@ func (r *run) reopenPlanned(ctx context.Context, plan []stories.Story) error {
 		if err := f.SetDone(s.ID, false); err != nil {
 			return err
 		}
-		state, err := r.o.Store.Story(ctx, r.o.Stories, s.ID)
+		state, err := r.o.Store.Story(ctx, r.o.storiesName(), s.ID)
 		if err != nil {
 			return err
 		}

@@ -96,6 +96,7 @@ type Options struct {
 	Watched    []string // files that the run was told by: a change to one is reported
 
 	Receipts Receipts
+	Git      GitOptions
 
 	// Vet says whether this version of the client may work. It is asked after
 	// what a dead loop left is ended and before the first story, and again
@@ -114,6 +115,8 @@ type Options struct {
 	Now      func() time.Time
 	Sleep    func(context.Context, time.Duration) error // nil = the machine's timer
 	Jitter   func(most time.Duration) time.Duration     // nil = a random part of it
+
+	storyKey string // the story file's name in the queue; "" = Stories
 }
 
 // Vetted is what Options.Vet says of a client that may work.
@@ -141,6 +144,8 @@ type run struct {
 	gates   *gatekeeper
 	ledger  *ledger       // nil = no receipts
 	book    *receipt.Book // receipts of the attempt under way
+
+	checkout *checkout // the work tree, as loop itself uses git in it; nil = git is left alone
 }
 
 // BusyError says that another run works in this repository.
@@ -189,7 +194,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if err != nil {
 		return queue.Session{}, err
 	}
-	r, plan, err := start(ctx, &o)
+	r, plan, g, err := start(ctx, &o)
 	if err != nil {
 		return queue.Session{}, err
 	}
@@ -202,15 +207,14 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 		return r.session, err
 	}
 	defer func() { _ = r.trees.close() }()
-	if r.gates, err = newGatekeeper(&o, plan); err != nil {
-		return r.session, err
-	}
-	if err = errors.Join(r.tellRecovered(ctx, ended), r.tellNotes(ctx), r.reopenPlanned(ctx, plan), r.baseline(ctx)); err == nil {
-		err = r.work(ctx, plan)
+	if err = errors.Join(r.tellRecovered(ctx, ended), r.tellNotes(ctx)); err == nil {
+		plan, err = r.begin(ctx, g, plan)
 	}
 	if err == nil {
-		err = r.verifyAgain(ctx)
+		err = r.all(ctx, plan)
 	}
+	// Where the work is, is said after a failure and after a signal too.
+	err = errors.Join(err, r.end(context.WithoutCancel(ctx), err != nil))
 	if err != nil {
 		r.session.Stopped = err.Error()
 	}
@@ -224,23 +228,27 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 }
 
 // start opens a session: the plan, the client's version, the record.
-func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
+func start(ctx context.Context, o *Options) (*run, []stories.Story, *ground, error) {
 	plan, _, err := Plan(ctx, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	g, err := survey(ctx, o)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	version, err := clientVersion(ctx, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	mark := clientMark(o)
 	notes, err := vet(ctx, o, version)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	r := &run{o: o, failed: map[string]bool{}, notes: notes, vetted: mark, session: queue.Session{
 		ID: id.String(), Started: o.Now().UTC(), Level: o.Level.String(), StoryFile: o.Stories, Dir: o.Root,
@@ -256,18 +264,21 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, error) {
 		r.session.StoryOrder = append(r.session.StoryOrder, s.ID)
 	}
 	if err := r.copyMCP(); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if o.Receipts.Enabled {
 		if err := proc.Secret(); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if r.ledger, err = newLedger(o, r.session.ID); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		r.session.AuditKey = r.ledger.signer.PublicKey()
 	}
-	return r, plan, o.Store.PutSession(ctx, r.session)
+	if err := r.place(ctx, g); err != nil {
+		return nil, nil, nil, err
+	}
+	return r, plan, g, o.Store.PutSession(ctx, r.session)
 }
 
 // ErrNoOpen says that every story is done already; ErrHeld that those that are
@@ -320,6 +331,20 @@ func planOnly(f *stories.File, open []stories.Story, id string) ([]stories.Story
 		}
 	}
 	return nil, f, fmt.Errorf("no story %q in %s", id, f.Path)
+}
+
+// all is a session from its first gate to its last.
+func (r *run) all(ctx context.Context, plan []stories.Story) (err error) {
+	if r.gates, err = newGatekeeper(r.o, plan); err != nil {
+		return err
+	}
+	if err := errors.Join(r.reopenPlanned(ctx, plan), r.baseline(ctx)); err != nil {
+		return err
+	}
+	if err := r.work(ctx, plan); err != nil {
+		return err
+	}
+	return r.verifyAgain(ctx)
 }
 
 // work takes one story after the other.
@@ -404,7 +429,7 @@ type Told struct {
 func Prompt(o *Options, s stories.Story, t Told) (string, error) {
 	o = forStory(o, s)
 	file, err := filepath.Rel(o.Root, o.Stories)
-	if err != nil {
+	if err != nil || !filepath.IsLocal(file) {
 		file = o.Stories
 	}
 	return prompts.Build(prompts.Attempt{

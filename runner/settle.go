@@ -73,9 +73,12 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	if err := r.closeStory(keep, a); err != nil {
 		return err
 	}
+	if err := r.keepWork(keep, a); err != nil {
+		return err
+	}
 	a.Ended = r.o.Now().UTC()
 	state := queue.StoryState{
-		File: r.o.Stories, Story: a.Story, Hash: a.StoryHash, Outcome: a.Outcome, Session: a.Session, When: a.Ended,
+		File: r.o.storiesName(), Story: a.Story, Hash: a.StoryHash, Outcome: a.Outcome, Session: a.Session, When: a.Ended,
 	}
 	if !a.Outcome.Passed() {
 		state.Tree = was.since

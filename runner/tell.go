@@ -68,7 +68,7 @@ const toldOutput = 3000
 // lastFailed says why the last attempt at the story, as its text is now, did
 // not pass; what was not the agent's doing is not told.
 func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error) {
-	state, err := o.Store.Story(ctx, o.Stories, s.ID)
+	state, err := o.Store.Story(ctx, o.storiesName(), s.ID)
 	if errors.Is(err, queue.ErrNotFound) {
 		return "", nil
 	}

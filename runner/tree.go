@@ -28,6 +28,8 @@ type trees struct {
 	o       *Options
 	dir     string
 	objects string // the repository's own
+	filters filters
+	config  []string // settings for each call, each after a -c
 }
 
 // newTrees makes the folder for one session's objects.
@@ -35,6 +37,7 @@ func newTrees(ctx context.Context, o *Options, session string) (*trees, error) {
 	t := &trees{
 		o: o, dir: filepath.Join(o.State, "runs", session, "objects"),
 		objects: gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-path", "objects"),
+		filters: readFilters(ctx, o, o.Root),
 	}
 	return t, os.MkdirAll(t.dir, 0o700)
 }
@@ -46,6 +49,7 @@ func (t *trees) read(ctx context.Context) tree {
 	if t == nil || t.objects == "" {
 		return tree{}
 	}
+	t.config = t.filters.over(readFilters(ctx, t.o, t.o.Root))
 	index := filepath.Join(t.dir, "index")
 	if err := copyIndex(gitLine(ctx, t.o, t.o.Root, "rev-parse", "--path-format=absolute", "--git-path", "index"), index); err != nil {
 		return tree{}
@@ -136,30 +140,21 @@ func (t *trees) git(ctx context.Context, index string, args ...string) proc.Outp
 		"-c", "core.quotePath=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false",
 	}
 	return proc.Run(ctx, proc.RunOptions{
-		Argv: append(argv, args...), Dir: t.o.Root, Env: override(gateEnv(t.o), nil, env),
+		Argv: append(append(argv, t.config...), args...), Dir: t.o.Root, Env: override(gateEnv(t.o), nil, env),
 		Timeout: treeTime, Tail: 8 << 20, Separate: true, Now: t.o.Now,
 	})
 }
 
 // copyIndex begins with git's own index, because it knows which files have not
-// been touched since they were read. The copy keeps the time of it: git looks
-// again at files that are not older.
+// been touched since they were read.
 func copyIndex(from, to string) error {
 	if from == "" {
 		return errors.New("no repository")
 	}
-	info, err := os.Stat(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := copyFile(from, to); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.WriteFile(to, data, 0o600), os.Chtimes(to, time.Time{}, info.ModTime()))
+	return nil
 }
 
 // ownFiles are the files of the work tree that say nothing about work done:

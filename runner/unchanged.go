@@ -13,7 +13,7 @@ import (
 // first attempt at this story, as its text is now, that is not done yet. What
 // an earlier attempt made and left there is work as well.
 func treeSince(ctx context.Context, o *Options, s stories.Story, now string) (string, error) {
-	state, err := o.Store.Story(ctx, o.Stories, s.ID)
+	state, err := o.Store.Story(ctx, o.storiesName(), s.ID)
 	if errors.Is(err, queue.ErrNotFound) {
 		return now, nil
 	}

@@ -1,0 +1,422 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// Dirty says what becomes of uncommitted work that is there before a session.
+type Dirty int
+
+const (
+	DirtyRefused Dirty = iota // the session does not begin
+	DirtyStashed              // it is put aside and given back at the end
+	DirtyAllowed              // it stays, and loop does not commit it
+)
+
+// GitOptions say where in git a session works.
+type GitOptions struct {
+	Work   string // queue.WorkBranch or WorkWorktree; "" = where the person is, and git is left alone
+	Branch string // the branch's name; "" = loop/DATE-SESSION
+	Dirty  Dirty
+}
+
+// DirtyError says that a session would mix its work with that of the person.
+type DirtyError struct{ Paths []string }
+
+func (e *DirtyError) Error() string {
+	const shown = 5
+	var names []string
+	for _, p := range e.Paths[:min(shown, len(e.Paths))] {
+		names = append(names, fmt.Sprintf("%q", p))
+	}
+	text := "the work tree has uncommitted changes: " + strings.Join(names, ", ")
+	if more := len(e.Paths) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Hint is what to type instead.
+func (e *DirtyError) Hint() string {
+	return "commit them, or loop run --stash (put aside until the end), --allow-dirty (they stay, and loop does not commit them), --worktree (work elsewhere)"
+}
+
+// PlaceError says that the session cannot have its place in git.
+type PlaceError struct{ Text, Next string }
+
+func (e *PlaceError) Error() string { return e.Text }
+
+// Hint is what to type instead.
+func (e *PlaceError) Hint() string { return e.Next }
+
+// ground is what a session is to be built on, looked at before anything is
+// changed.
+type ground struct {
+	t     *checkout
+	from  string // the ref that is checked out, "" = none
+	base  string
+	dirty []entry
+}
+
+// survey looks at the repository and refuses what a session should not begin
+// with. nil says that git is left alone.
+func survey(ctx context.Context, o *Options) (*ground, error) {
+	if o.Git.Work == "" {
+		return nil, nil
+	}
+	t, err := openCheckout(ctx, o, o.Root, "")
+	if err != nil {
+		return nil, err
+	}
+	g := &ground{t: t, base: t.commitOf(ctx, "HEAD"), from: t.head(ctx)}
+	if g.base == "" {
+		if GitDir(ctx, o) != "" {
+			o.Progress.Notice("the repository has no commit yet, so the session gets no branch: git commit first if it should")
+		}
+		return nil, nil
+	}
+	if _, command := t.halfway(ctx); command != "" && o.Git.Work == queue.WorkBranch {
+		return nil, &PlaceError{Text: "a " + command + " is under way in the work tree", Next: "finish it, or give it up (git " + command + " --abort)"}
+	}
+	list, err := t.status(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		// A repository of its own is nothing that loop touches.
+		if !e.nested && (!e.same || e.staged) {
+			g.dirty = append(g.dirty, e)
+		}
+	}
+	return g, g.refuse(ctx, o)
+}
+
+func (g *ground) refuse(ctx context.Context, o *Options) error {
+	if o.Git.Work == queue.WorkWorktree {
+		return g.refuseWorktree(ctx, o)
+	}
+	e := &DirtyError{}
+	for _, d := range g.dirty {
+		if o.Git.Dirty == DirtyRefused && !g.t.told(d.path) {
+			e.Paths = append(e.Paths, d.path)
+		}
+		if d.unmerged {
+			return &PlaceError{Text: fmt.Sprintf("%q has conflicts that are not resolved", d.path), Next: "resolve and commit them first"}
+		}
+	}
+	if len(e.Paths) > 0 {
+		return e
+	}
+	return nil
+}
+
+// refuseWorktree: a work tree of its own has the stories that are committed.
+func (g *ground) refuseWorktree(ctx context.Context, o *Options) error {
+	others := 0
+	for _, d := range g.dirty {
+		if !g.t.isStory(d.path) {
+			others++
+			continue
+		}
+		if g.tracked(ctx, o) {
+			return &PlaceError{Text: fmt.Sprintf("%q has changes that are not committed, so a work tree of its own would not have them", d.path), Next: "git commit it first"}
+		}
+	}
+	if others > 0 {
+		o.Progress.Notice(fmt.Sprintf("%d uncommitted change(s) in your checkout are not part of this session", others))
+	}
+	return nil
+}
+
+// tracked: git knows the story file, or one in the folder of stories.
+func (g *ground) tracked(ctx context.Context, o *Options) bool {
+	rel := relativeTo(o.Root, realOr(o.Stories))
+	if filepath.IsAbs(rel) {
+		return false
+	}
+	out, err := g.t.git(ctx, nil, "ls-files", "-z", "--", filepath.ToSlash(rel))
+	return err == nil && out != ""
+}
+
+func realOr(name string) string {
+	if real := realPlace(name); real != "" {
+		return real
+	}
+	return name
+}
+
+// told: the path is one of those that tell a run what to do. `loop init` makes
+// them, and a person changes them in the evening, so they may be uncommitted.
+// loop leaves them so.
+func (t *checkout) told(path string) bool {
+	if t.isStory(path) {
+		return true
+	}
+	full := filepath.Join(t.dir, filepath.FromSlash(path))
+	return slices.ContainsFunc(t.o.Watched, func(w string) bool { return w == full || realOr(w) == realOr(full) })
+}
+
+// isStory: the path is the story file, or one in the folder of stories.
+func (t *checkout) isStory(path string) bool {
+	full := realOr(filepath.Join(t.dir, filepath.FromSlash(path)))
+	file := realOr(t.o.Stories)
+	return full == file || strings.HasPrefix(full, file+string(filepath.Separator))
+}
+
+// place decides where the session works and makes its branch. It is the last
+// that can refuse; what it makes is in the session's record.
+func (r *run) place(ctx context.Context, g *ground) error {
+	if g == nil {
+		return nil
+	}
+	w := &queue.Work{Mode: r.o.Git.Work, Dir: r.o.Root, From: short(g.from), Base: g.base}
+	if err := r.takeBranch(ctx, g, w); err != nil {
+		return err
+	}
+	for _, d := range g.dirty {
+		if r.o.Git.Dirty != DirtyStashed || g.t.told(d.path) {
+			w.Mine = append(w.Mine, d.path)
+		}
+	}
+	g.t.branch, g.t.mine = "refs/heads/"+w.Branch, w.Mine
+	r.checkout, r.session.Work = g.t, w
+	return nil
+}
+
+// begin goes to the session's branch, and into its work tree where it has one
+// of its own.
+func (r *run) begin(ctx context.Context, g *ground, plan []stories.Story) ([]stories.Story, error) {
+	if g == nil {
+		return plan, nil
+	}
+	w := r.session.Work
+	if g.t.unknownPerson() {
+		r.o.Progress.Notice("git does not know who you are, so commits are by " + noIdentity + ": git config user.name and user.email")
+	}
+	from := w.From
+	if from == "" {
+		from = clipBytes(w.Base, 12)
+	}
+	r.o.Progress.Notice(fmt.Sprintf("working on branch %s, made from %s", w.Branch, from))
+	if w.Mode == queue.WorkWorktree {
+		if err := r.beginWorktree(ctx, g, w); err != nil {
+			return nil, err
+		}
+		plan, _, err := Plan(ctx, r.o)
+		return plan, err
+	}
+	if r.o.Git.Dirty == DirtyStashed {
+		if err := r.stash(ctx, g, w); err != nil {
+			return nil, err
+		}
+	}
+	return plan, g.t.moveHead(ctx, g.base, "loop: session "+r.session.ID)
+}
+
+// takeBranch decides on the session's branch and makes it.
+func (r *run) takeBranch(ctx context.Context, g *ground, w *queue.Work) error {
+	t := g.t
+	name := r.o.Git.Branch
+	if name == "" {
+		name = branchName(r.session.ID, r.o.Now())
+		// A branch "loop" leaves no room for branches below it.
+		if t.commitOf(ctx, "refs/heads/loop") != "" {
+			name = strings.Replace(name, "/", "-", 1)
+		}
+	}
+	if !t.ok(ctx, "check-ref-format", "--branch", name) || strings.HasPrefix(name, "@{") {
+		return &PlaceError{Text: fmt.Sprintf("%q cannot be the name of a branch", name), Next: "--branch NAME"}
+	}
+	w.Branch = name
+	ref := "refs/heads/" + name
+	if t.commitOf(ctx, ref) != "" {
+		if ref == g.from && w.Mode == queue.WorkBranch {
+			return nil
+		}
+		return &PlaceError{Text: fmt.Sprintf("the branch %q exists already", name), Next: "git switch to it first, or give another name with --branch"}
+	}
+	if _, err := t.git(ctx, nil, "update-ref", "-m", "loop: session", ref, g.base, strings.Repeat("0", len(g.base))); err != nil {
+		return err
+	}
+	w.Made = true
+	return nil
+}
+
+func branchName(session string, now time.Time) string {
+	return "loop/" + now.Format(time.DateOnly) + "-" + shortID(session)
+}
+
+// beginWorktree makes the session's own work tree and moves the run there.
+func (r *run) beginWorktree(ctx context.Context, g *ground, w *queue.Work) error {
+	o := r.o
+	w.Dir = filepath.Join(realOr(o.State), "worktrees", shortID(r.session.ID))
+	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
+		return err
+	}
+	committed := g.tracked(ctx, o)
+	if _, err := g.t.git(ctx, nil, "worktree", "add", "--quiet", w.Dir, w.Branch); err != nil {
+		return errors.Join(err, g.t.dropBranch(ctx, w))
+	}
+	o.storyKey = o.Stories
+	move := func(name string) string {
+		if rel := relativeTo(o.Root, realOr(name)); !filepath.IsAbs(rel) {
+			return filepath.Join(w.Dir, rel)
+		}
+		return name
+	}
+	if committed {
+		o.Stories = move(o.Stories)
+	}
+	for _, name := range slices.Clone(o.Watched) {
+		if moved := move(name); moved != name {
+			o.Watched = append(o.Watched, moved)
+		}
+	}
+	o.Env = override(o.Env, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}, nil)
+	o.Root, w.Mine = w.Dir, nil
+	r.checkout.dir, r.checkout.mine = w.Dir, nil
+	r.session.StoryFile = o.Stories
+	return r.o.Store.PutSession(ctx, r.session)
+}
+
+// dropBranch takes a branch away that nothing was put on.
+func (t *checkout) dropBranch(ctx context.Context, w *queue.Work) error {
+	if !w.Made {
+		return nil
+	}
+	_, err := t.git(ctx, nil, "update-ref", "-d", "refs/heads/"+w.Branch, w.Base)
+	return err
+}
+
+// end closes the session's place in git: it says what is on the branch, and
+// takes away what nothing came of. broken says that loop itself failed, and
+// then nothing is moved.
+func (r *run) end(ctx context.Context, broken bool) error {
+	w := r.session.Work
+	if r.checkout == nil || w == nil {
+		return nil
+	}
+	if !broken {
+		if err := r.settleOpen(ctx, nil); err != nil {
+			return err
+		}
+	}
+	t := r.checkout
+	w.Head = t.commitOf(ctx, t.branch)
+	if w.Head == "" {
+		return addFinding(ctx, r.o, &queue.Attempt{Session: r.session.ID}, "git", fmt.Sprintf("the branch %s is gone", w.Branch))
+	}
+	var err error
+	if w.Commits, err = t.count(ctx, w.Base, w.Head); err != nil || broken {
+		return err
+	}
+	if w.Head == w.Base && w.Made {
+		if err := r.leave(ctx, w); err != nil {
+			return err
+		}
+	}
+	return r.unstash(ctx, w)
+}
+
+// leave goes back to where the session began, when it brought nothing.
+func (r *run) leave(ctx context.Context, w *queue.Work) error {
+	t := r.checkout
+	if w.Mode == queue.WorkWorktree {
+		return r.leaveWorktree(ctx, w)
+	}
+	if t.head(ctx) != t.branch {
+		return nil
+	}
+	var err error
+	if w.From != "" {
+		_, err = t.git(ctx, nil, "symbolic-ref", "-m", "loop: nothing came of the session", "HEAD", "refs/heads/"+w.From)
+	} else {
+		_, err = t.git(ctx, nil, "update-ref", "--no-deref", "-m", "loop: nothing came of the session", "HEAD", w.Base)
+	}
+	if err == nil {
+		err = t.dropBranch(ctx, w)
+	}
+	w.Gone = err == nil
+	return err
+}
+
+// leaveWorktree removes a work tree in which nothing is, and in which no
+// action waits that would have to run there.
+func (r *run) leaveWorktree(ctx context.Context, w *queue.Work) error {
+	waiting, err := r.o.Store.Actions(ctx, queue.Filter{Session: r.session.ID, Status: []queue.Status{queue.Pending, queue.Approved}})
+	if err != nil || len(waiting) > 0 {
+		return err
+	}
+	t := r.checkout
+	t.dir = r.session.Dir
+	// git refuses where something is uncommitted; then it stays.
+	if !t.ok(ctx, "worktree", "remove", w.Dir) {
+		t.dir = w.Dir
+		return nil
+	}
+	w.Gone = true
+	return t.dropBranch(ctx, w)
+}
+
+// settleOpen puts the work tree back after an attempt that did not pass, unless
+// the next one is at the same story: that goes on with what is there.
+func (r *run) settleOpen(ctx context.Context, next *queue.Attempt) error {
+	t := r.checkout
+	a := t.unsettled
+	if a == nil {
+		return nil
+	}
+	t.unsettled = nil
+	if next == nil || next.Story != a.Story || next.StoryHash != a.StoryHash {
+		return t.settle(ctx, a)
+	}
+	next.Before = a.Before
+	err := copyFile(filepath.Join(a.Dir, indexName), filepath.Join(next.Dir, indexName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := t.hold(ctx, next); err != nil {
+		return err
+	}
+	t.forget(ctx, a)
+	return nil
+}
+
+// rememberTree keeps the work tree as it is before an attempt.
+func (r *run) rememberTree(ctx context.Context, a *queue.Attempt) error {
+	if r.checkout == nil {
+		return nil
+	}
+	if err := r.settleOpen(ctx, a); err != nil {
+		return err
+	}
+	if r.checkout.carried = a.Before != nil; !r.checkout.carried {
+		if err := r.checkout.remember(ctx, a); err != nil {
+			return err
+		}
+	}
+	return r.o.Store.PutAttempt(ctx, *a)
+}
+
+// goesOn reports whether an attempt may find what an earlier one at its story
+// has left in the work tree.
+func (r *run) goesOn() bool { return r.checkout == nil || r.checkout.carried }
+
+// storiesName is the story file's name in the queue: a session in a work tree
+// of its own reads a copy of it.
+func (o *Options) storiesName() string {
+	if o.storyKey != "" {
+		return o.storyKey
+	}
+	return o.Stories
+}
