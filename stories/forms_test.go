@@ -243,6 +243,7 @@ func TestPlanLines(t *testing.T) {
 		{"empty ones", "- [ ]\n- [ ]   \n- [ ] a\n", []string{"a"}},
 		{"aside", "## Success Criteria\n- [ ] a\n### More\n- [ ] b\n## Tasks\n- [ ] c\n", []string{"c"}},
 		{"groups", "- A:\n  - [ ] a\n    - [ ] b\n- B:\n    - C\n      - [ ] c\n", []string{"a", "c"}},
+		{"comment behind", "- [ ] a <!-- 7 --> b <!-- c -->\n", []string{"a b"}},
 		{"crlf", "- [ ] a\r\n  b\r\n- [ ] c\r\n", []string{"a b", "c"}},
 		{"numbered subtasks", "- [ ] 1. a\n- [ ] 1.1 b\n", []string{"1. a", "b"}},
 	}
@@ -269,6 +270,8 @@ func TestPlanOrder(t *testing.T) {
 		{"phases", "## Phase 1\n- [ ] LOW: A-1: a\n- [ ] HIGH: A-2: b\n## Phase 2\n- [ ] HIGH: A-3: b\n", "A-2 A-1 A-3"},
 		{"numbered priorities", "## Priority 2: x\n- [ ] A-1: a\n## Priority 1: y\n- [ ] A-2: b\n", "A-2 A-1"},
 		{"optional last", "## Optional\n- [ ] P0: A-1: a\n## Tasks\n- [ ] A-2: b\n", "A-2 A-1"},
+		{"numbers", "## 1. First\n- [ ] LOW: A-1: a\n## 2. Then\n- [ ] HIGH: A-2: b\n", "A-1 A-2"},
+		{"struck out", "- [ ] A-1: ~~a~~\n- [ ] A-2: ~~b~~ c\n", "A-2"},
 		{"a dependency first", "## Phase 1\n- [ ] A-1: a (depends on A-2)\n## Phase 2\n- [ ] A-2: b\n", "A-2 A-1"},
 		{"parked", "## Blocked (needs a key)\n- [ ] A-1: a\n## Discussion (not auto-loopable)\n- [ ] A-2: b\n## Tasks\n- [ ] A-3: c\n", "A-3"},
 		{"held", "- [-] A-1: a\n- [ ] A-2: b\n- [ ] A-3: c, blocked by A-1\n", "A-2"},
@@ -337,6 +340,18 @@ func TestCodeTaskFolder(t *testing.T) {
 	}
 	if got := content(t, filepath.Join(dir, "b.code-task.md")); !strings.HasPrefix(got, "---\nstatus: pending\n---\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestPlanMarks: what a plan says beside what is to be done.
+func TestPlanMarks(t *testing.T) {
+	f := mustRead(t, put(t, "plan.md", "- [ ] A-1: ship `accept: make test` [approval]\n  - level: Lockdown\n  - **Verify**: `make check`\n  - Verify: by eye\n  - type: audit\n"))
+	s := f.Stories[0]
+	if !s.Checkpoint || s.Level != "lockdown" || !s.Check {
+		t.Errorf("%+v", s)
+	}
+	if diff := cmp.Diff([]string{"make test", "make check"}, s.Verify); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -38,7 +38,7 @@ var (
 	optionalHeading = pattern(`(?i)^\W*(?:optional|nice[- ]to[- ]haves?|stretch(?: goals?)?)\b`)
 	parkedHeading   = pattern(`(?i)\b(?:not auto|blocked|deferred|on hold|parked|icebox|won['’]?t (?:do|fix)|human only|needs? (?:a )?(?:human|person|decision))\b`)
 	wordPriority    = pattern(`(?i)\b(critical|high|medium|low)[- ]+priority\b|\bpriority\W+(critical|high|medium|low|p?\d+)\b|^\W*(P\d)\b`)
-	numberedHeading = pattern(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|step|iteration|week|day|part|wave|batch|epic)\W{0,3}[a-z]?\d|m\d+\b)`)
+	numberedHeading = pattern(`(?i)^\W*(?:(?:phase|milestone|stage|sprint|step|iteration|week|day|part|wave|batch|epic)\W{0,3}[a-z]?\d|m\d+\b|\d+[.)][ \t])`)
 	gatesHeading    = pattern(`(?i)^\W*(?:validation(?: commands?)?|quality gates?|gates|verification commands?)\W*$`)
 )
 
@@ -73,6 +73,9 @@ var (
 	verifyNote     = pattern("(?i)^[ \t]*(?:[-*+]|\\d{1,9}[.)])[ \t]+\\**(?:verify|verification|validate|test command)\\**:\\**[ \t]+`([^`]+)`[ \t]*$")
 	typeNote       = pattern(`(?i)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\**type\**:\**[ \t]+([a-z]+)[ \t]*$`)
 	levelNote      = pattern(`(?i)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\**level\**:\**[ \t]+([a-z]+)[ \t]*$`)
+	inlineComment  = pattern(`<!--.*?-->`)
+	struckOut      = pattern(`^~~.+~~\W*$`)
+	approvalMark   = pattern(`(?i)\[(?:approval|checkpoint)\]`)
 	inlineCode     = pattern("`([^`]+)`")
 )
 
@@ -82,7 +85,7 @@ const titleLimit = 120
 // story is the item as a story; its id is empty if the text gives none.
 func (it *planItem) story() (Story, place) {
 	s := Story{Line: it.line, Group: it.section.name}
-	text := oneLine(strings.Join(it.para, " "))
+	text := oneLine(inlineComment().ReplaceAllString(strings.Join(it.para, " "), " "))
 	title, prio := text, it.section.priority
 	if m := priorityPrefix().FindStringSubmatch(title); m != nil {
 		prio, title = m[1], m[2]
@@ -110,6 +113,10 @@ func (it *planItem) story() (Story, place) {
 	default:
 		s.Held = fmt.Sprintf("its box is %q", "["+it.state+"]")
 	}
+	if struckOut().MatchString(title) && !s.Done && s.Held == "" {
+		s.Held = "its text is struck out"
+	}
+	s.Checkpoint = approvalMark().MatchString(text)
 	if it.section.kind == parked && !s.Done && s.Held == "" {
 		s.Held = fmt.Sprintf("it stands under %q", visible(it.section.name))
 	}

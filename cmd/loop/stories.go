@@ -200,6 +200,9 @@ func (l *storyLister) line(lead string, s stories.Story) {
 	if s.Level != "" {
 		more = append(more, "level "+term.Quote(s.Level))
 	}
+	if s.Checkpoint {
+		more = append(more, "checkpoint")
+	}
 	if n := len(s.Criteria); n > 0 {
 		more = append(more, counted(n, "criterion", "criteria"))
 	}
