@@ -42,6 +42,9 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	}
 	was.left = r.trees.read(keep)
 	a.TreeBefore, a.TreeAfter = was.tree.id, was.left.id
+	if err := r.weakened(keep, a, was); err != nil {
+		return err
+	}
 	a.Memory = was.memory.changes(readMemory(keep, r.o))
 	if err := r.cited(keep, a); err != nil {
 		return err

@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"internal/term":    {},
 	"internal/sim":     {},
 	"internal/fakeapi": {},
+	"internal/weaken":  {},
 	"policy":           {"policy/shell"},
 	"config":           {"policy"}, // the level is a word of policy
 	"prompts":          {"stories", "policy"},
@@ -36,7 +37,7 @@ var mayImport = map[string][]string{
 	"replay":           {"queue", "policy", "internal/proc", "internal/term"},
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
-	"runner":            {"prompts", "stories", "transcript", "scanner", "queue", "firewall", "policy", "receipt", "internal/proc"},
+	"runner":            {"prompts", "stories", "transcript", "scanner", "queue", "firewall", "policy", "receipt", "internal/proc", "internal/weaken"},
 }
 
 // thirdParty names the packages that alone may use a library.
