@@ -32,6 +32,8 @@ type Config struct {
 	Patterns    []string     // plain strings that make a call external
 	MemoryFiles []string     // further files whose change the report shows
 	Checks      Checks       //
+	Notify      Notify       // how a person who is away hears of a run
+	Host        Host         // what a run asks of the machine
 	Budget      Budget       //
 	Retries     Retries      //
 	Limits      Limits       //
@@ -87,6 +89,29 @@ type Receipts struct {
 	Cite    bool   // ask the agent to cite them
 }
 
+// Notify says how a person who is away hears of a run. Only Events can be set in a
+// repository: a command and addresses are things that an agent must not choose.
+type Notify struct {
+	Command string   // for the shell; the message as JSON on its stdin
+	Webhook string   // gets the message as JSON by POST
+	Ntfy    string   // address of a topic of ntfy
+	Events  []string // of NotifyEvents
+
+	HeartbeatFile  string // written every HeartbeatEvery while the run lives, absolute
+	HeartbeatURL   string // asked for as often
+	HeartbeatEvery time.Duration
+}
+
+// NotifyEvents are what can be told.
+func NotifyEvents() []string { return []string{"end", "block", "limit", "question", "executed"} }
+
+// Host is what a run asks of the machine.
+type Host struct {
+	Inhibit bool   // keep it from going to sleep
+	Space   uint64 // bytes that must be free before a story begins; 0 = not looked at
+	Memory  uint64 // most bytes that an attempt's processes may have together; 0 = no limit
+}
+
 // Prompt changes what an attempt is told.
 type Prompt struct {
 	Append   string // added to the constraint rules
@@ -105,6 +130,8 @@ func Default() Config {
 		Retries:  Retries{Attempts: 2, StopAfter: 5},
 		Limits:   Limits{Wait: 12 * time.Hour},
 		Prompt:   Prompt{ClaudeMD: true},
+		Notify:   Notify{Events: NotifyEvents(), HeartbeatEvery: 5 * time.Minute},
+		Host:     Host{Inhibit: true, Space: 500 << 20},
 		// The name of the format is that of receipt.V2, which this package
 		// does not import.
 		Receipts: Receipts{Enabled: true, Format: "v2", Cite: true},

@@ -105,6 +105,8 @@ type file struct {
 		SelfTest  *bool `toml:"self_test"`
 		OldClient *bool `toml:"old_client"`
 	} `toml:"firewall"`
+	Notify fileNotify `toml:"notify"`
+	Host   fileHost   `toml:"host"`
 }
 
 // Load reads the user's own configuration and then the repository's. Either
@@ -162,6 +164,9 @@ func (c *Config) read(path string, repository bool) error {
 		}
 		if f.Firewall.SelfTest != nil || f.Firewall.OldClient != nil {
 			return fmt.Errorf("%s: firewall: which client is trusted stands in your own config.toml, not in the repository", path)
+		}
+		if key := f.Notify.own(); key != "" {
+			return fmt.Errorf("%s: notify.%s: commands and addresses stand in your own config.toml, not in the repository", path, key)
 		}
 	}
 	return c.merge(f, path, repository)
@@ -237,6 +242,8 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	set(c, "receipts.format", path, &c.Receipts.Format, f.Receipts.Format)
 	set(c, "receipts.show_in_response", path, &c.Receipts.Show, f.Receipts.Show)
 	set(c, "receipts.cite", path, &c.Receipts.Cite, f.Receipts.Cite)
+	c.mergeNotify(f.Notify, path)
+	c.mergeHost(f.Host, path, repository)
 	if f.Gates != nil {
 		c.Gates, c.Sources["gates"] = f.Gates, path
 	}
@@ -280,6 +287,9 @@ func (c *Config) check(path string) error {
 		if _, err := pathpkg.Match(p, ""); p == "" || err != nil {
 			return fmt.Errorf("%s: environment.keep: %q is no name and no pattern like \"MY_*\"", path, p)
 		}
+	}
+	if err := c.checkNotify(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	for i, g := range c.Gates {
 		if strings.TrimSpace(g) == "" {
