@@ -87,6 +87,8 @@ func (a *Attempt) Fault() Fault {
 		return PersonFault
 	case CouldNotStart, Unguarded, Budget:
 		return ConfigFault
+	case HostFailed:
+		return HostFault
 	case GateFailed, AgentFailed, Hung, Unchanged, Blocked:
 	}
 	return AgentFault

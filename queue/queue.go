@@ -154,6 +154,7 @@ const (
 	Auth          Outcome = "auth"            // not logged in, key refused
 	CouldNotStart Outcome = "could-not-start" // no claude, bad flags
 	Unguarded     Outcome = "unguarded"       // hooks not live
+	HostFailed    Outcome = "host"            // this machine ran out of memory or disk
 	Outage        Outcome = "outage"          // the provider or the way to it failed
 )
 

@@ -90,23 +90,24 @@ func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 		return err
 	}
 	defer unlock()
-	if err := s.create(); err != nil {
+	if err := s.withRoom(s.create); err != nil {
 		return err
 	}
 	spooled, err := s.takeSpool(ctx)
 	if err != nil {
 		return err
 	}
-	err = s.withDB(false, func(db *bolt.DB) error {
-		return db.Update(func(tx *bolt.Tx) error {
-			if err := migrate(tx, s.path); err != nil {
-				return err
-			}
-			if err := spooled.addTo(tx, s.now()); err != nil {
-				return err
-			}
-			return fn(tx)
-		})
+	change := func(tx *bolt.Tx) error {
+		if err := migrate(tx, s.path); err != nil {
+			return err
+		}
+		if err := spooled.addTo(tx, s.now()); err != nil {
+			return err
+		}
+		return fn(tx)
+	}
+	err = s.withRoom(func() error {
+		return s.withDB(false, func(db *bolt.DB) error { return db.Update(change) })
 	})
 	if err != nil {
 		return err

@@ -93,6 +93,8 @@ func (p *printer) stopped(s *queue.Session) string {
 		return "STOPPED EARLY: the client is not logged in, or its key was refused."
 	case queue.Interrupted:
 		return "STOPPED EARLY: interrupted."
+	case queue.HostFailed:
+		return "STOPPED EARLY: this machine runs out of disk."
 	case queue.CouldNotStart:
 		return "STOPPED EARLY: the client could not be started."
 	case queue.Outage:

@@ -54,7 +54,7 @@ func (s *story) class() class {
 		return classUnproven
 	case queue.Question:
 		return classAsks
-	case queue.Limit, queue.Outage, queue.Auth, queue.Interrupted, queue.Unguarded:
+	case queue.Limit, queue.Outage, queue.HostFailed, queue.Auth, queue.Interrupted, queue.Unguarded:
 		return classCut
 	case "":
 		switch s.state {

@@ -21,6 +21,8 @@ const (
 	stopGrace            // the client stayed after its last result
 	stopUnguarded        // the hooks are not live
 	stopTranscript       // the transcript could not be written
+	stopDisk             // because the disk is full
+	stopMemory           // its processes have too much memory
 )
 
 // ending is all that is known about how a child ended.
@@ -89,6 +91,10 @@ func judgeStop(e ending) (judgement, bool) {
 		return judgement{outcome: queue.Hung, reason: "still running after the wall limit of " + e.detail}, true
 	case stopUnguarded:
 		return judgement{outcome: queue.Unguarded, reason: e.detail}, true
+	case stopMemory:
+		return judgement{outcome: queue.HostFailed, reason: e.detail}, true
+	case stopDisk:
+		return judgement{outcome: queue.HostFailed, reason: "the disk is full; " + e.detail}, true
 	case stopTranscript:
 		return judgement{outcome: queue.AgentFailed, reason: "the transcript could not be kept: " + e.detail}, true
 	case notStopped, stopGrace:

@@ -57,6 +57,8 @@ func (t *tally) next(o *Options, a *queue.Attempt, now time.Time) verdict {
 		return verdict{do: goOn}
 	case a.Outcome == queue.Limit, a.Outcome == queue.Outage:
 		return t.provider(o, a, now.Round(0))
+	case a.Outcome == queue.HostFailed:
+		return verdict{do: block, reason: a.Reason}
 	case stops(a.Outcome):
 		return verdict{do: halt, reason: a.Reason}
 	case a.Fault() == queue.ConfigFault:

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,13 +52,14 @@ type presence struct {
 	mu      sync.Mutex
 	s       Status
 	written time.Time
-	failed  bool // a status could not be written; that is told once
+	told    map[string]bool // executed actions that were told of
+	failed  bool            // a status could not be written; that is told once
 }
 
 // newPresence puts a presence in front of o's Progress.
 func newPresence(ctx context.Context, o *Options, asks *stopWatch) *presence {
 	self := proc.Self()
-	p := &presence{Progress: o.Progress, ctx: context.WithoutCancel(ctx), o: o, asks: asks, s: Status{
+	p := &presence{Progress: o.Progress, ctx: context.WithoutCancel(ctx), o: o, asks: asks, told: map[string]bool{}, s: Status{
 		Schema: 1, Pid: self.Pid, PidStart: self.Start, BootID: proc.BootID(),
 		Started: o.Now().UTC(), Level: o.Level.String(), Phase: PhaseStarting,
 	}}
@@ -135,7 +137,8 @@ func (p *presence) Live(l Live) {
 		st.Phase, st.Dir, st.Calls, st.Refused, st.Doing = PhaseWorking, l.Dir, l.Calls, l.Denied, l.Doing
 		st.Seen, st.CostUSD, st.Until, st.Why = l.Seen.UTC(), l.Cost, time.Time{}, ""
 		if l.Waiting != "" {
-			st.Phase, st.Until, st.Why = PhaseWaiting, l.Until, l.Waiting
+			why, _, _ := strings.Cut(l.Waiting, ": waiting")
+			st.Phase, st.Until, st.Why = PhaseWaiting, l.Until, why
 			return
 		}
 		if l.Over {
@@ -170,7 +173,10 @@ func (p *presence) tellStory(a queue.Attempt) {
 	if p.o.Tell == nil {
 		return
 	}
-	if blocks(a.Outcome) {
+	switch {
+	case a.Outcome == queue.Question:
+		p.tell(HappenedQuestion, storyText(a), &a, nil)
+	case blocks(a.Outcome):
 		p.tell(HappenedBlock, storyText(a), &a, nil)
 	}
 	actions, err := p.o.Store.Actions(p.ctx, queue.Filter{Session: a.Session, Story: a.Story})
@@ -178,21 +184,15 @@ func (p *presence) tellStory(a queue.Attempt) {
 		p.o.Log.Warn("what a story did outside could not be read for a notification", "story", a.Story, "error", err)
 		return
 	}
-	var ran, questions []queue.Action
+	var ran []queue.Action // of all attempts at the story since the last telling
 	for _, x := range actions {
-		switch {
-		case x.Attempt != a.ID:
-		case x.Kind == "question":
-			questions = append(questions, x)
-		case x.Tier == policy.External && x.Evidence == policy.Executed:
+		if x.Tier == policy.External && x.Evidence == policy.Executed && !p.told[x.ID] {
+			p.told[x.ID] = true
 			ran = append(ran, x)
 		}
 	}
 	if len(ran) > 0 {
 		p.tell(HappenedExecuted, actionsText("ran and reached outside", ran), &a, ran)
-	}
-	if len(questions) > 0 {
-		p.tell(HappenedQuestion, actionsText("asked", questions), &a, questions)
 	}
 }
 

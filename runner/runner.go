@@ -109,8 +109,9 @@ type Options struct {
 	Set      *policy.Set
 	Store    *queue.Store
 	Progress Progress
-	Tell     func(Event)     // what a person who is away may want to hear of; must not wait; nil = nobody is told
-	Log      *slog.Logger    // details for whoever looks for a fault; nil = none
+	Tell     func(Event)  // what a person who is away may want to hear of; must not wait; nil = nobody is told
+	Log      *slog.Logger // details for whoever looks for a fault; nil = none
+	Host     Host
 	Kill     <-chan struct{} // closed by the second signal: end now
 	Now      func() time.Time
 	Sleep    func(context.Context, time.Duration) error // nil = the machine's timer
@@ -190,6 +191,12 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 		return queue.Session{}, fmt.Errorf("take charge of orphaned processes: %w", err)
 	}
 	defer proc.Sweep()
+	defer stayAwake(&o)()
+	if free, err := o.Store.Reserve(); err == nil {
+		defer free()
+	} else {
+		o.Log.Warn("no space is reserved for the end of the run", "error", err)
+	}
 	ended, err := recoverAttempts(ctx, &o)
 	if err != nil {
 		return queue.Session{}, err
@@ -365,6 +372,10 @@ func (r *run) work(ctx context.Context, plan []stories.Story) error {
 		} else if waits {
 			continue
 		}
+		if why := r.noRoom(); why != "" {
+			r.stop(queue.Attempt{Outcome: queue.HostFailed}, why)
+			return nil
+		}
 		if r.spentUp() {
 			return nil
 		}
@@ -402,7 +413,7 @@ func stops(o queue.Outcome) bool {
 	switch o {
 	case queue.Limit, queue.Auth, queue.Unguarded, queue.Interrupted, queue.CouldNotStart:
 		return true
-	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.Outage, queue.Blocked, queue.Budget,
+	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.HostFailed, queue.Outage, queue.Blocked, queue.Budget,
 		queue.Unchanged, queue.Question:
 	}
 	return false

@@ -90,7 +90,7 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 			return joinTold(gateFailed(a), cut), nil
 		case queue.AgentFailed, queue.Hung, queue.Unchanged:
 			return joinTold(a.Reason, cut), nil
-		case queue.Limit, queue.Outage:
+		case queue.Limit, queue.Outage, queue.HostFailed:
 			// It was cut short; what it was to mend still holds.
 			if a.Calls > 0 {
 				cut = toldCut
@@ -104,8 +104,8 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 	return cut, nil
 }
 
-// toldCut is said of an attempt that a limit or an outage ended.
-const toldCut = "It was cut short by a usage limit or an outage of the provider, not by a fault of the work. What it had changed until then is in the work tree: look at it first and go on from there."
+// toldCut is said of an attempt that a limit, an outage or the machine ended.
+const toldCut = "It was cut short by a usage limit, an outage of the provider or a lack of memory or disk, not by a fault of the work. What it had changed until then is in the work tree: look at it first and go on from there."
 
 func joinTold(parts ...string) string {
 	return strings.TrimSpace(strings.Join(parts, "\n\n"))

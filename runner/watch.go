@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/seed-b23e517c/loop/firewall"
@@ -56,6 +57,7 @@ type watch struct {
 	doing   string
 	told    time.Time // when the live line was told last
 	seen    time.Time // when the last event came
+	weighed time.Time // when the memory was looked at last
 	stopped bool
 
 	silence, wall, afterResult *time.Timer
@@ -101,6 +103,7 @@ func (w *watch) run(ctx context.Context) ending {
 			w.stop(stopInterrupt, bySignal)
 			go func() { _, _ = w.child.Kill() }()
 		case <-tick.C:
+			w.memory()
 		}
 		w.live()
 	}
@@ -134,9 +137,13 @@ func (w *watch) readFailed(err error) {
 	if err == nil {
 		return
 	}
-	w.stop(stopTranscript, err.Error())
+	why := stopTranscript
+	if errors.Is(err, syscall.ENOSPC) {
+		why = stopDisk
+	}
+	w.stop(why, err.Error())
 	if w.end.cause == notStopped {
-		w.end.cause, w.end.detail = stopTranscript, err.Error()
+		w.end.cause, w.end.detail = why, err.Error()
 	}
 }
 

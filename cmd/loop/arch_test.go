@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"firewall":         {"policy", "queue", "receipt"}, // mints when the hook reports a result
 	"audit":            {"queue", "receipt"},
 	"report":           {"queue", "policy", "transcript", "receipt", "audit", "internal/term"}, // shows what an audit found
+	"notify":           {"internal/proc", "internal/term"},                                     // runs the person's command; what it sends is masked
 	"watch":            {"report", "internal/term"},                                            // draws what report says of a run
 	"replay":           {"queue", "policy", "internal/proc", "internal/term"},
 	// It plays a run, and answers hooks with what a sound firewall never says.

@@ -11,7 +11,7 @@ func sessionCode(s queue.Snapshot) int {
 	switch s.Session.StopKind {
 	case queue.Interrupted:
 		return exitInterrupted
-	case queue.Limit, queue.Auth, queue.Unguarded, queue.Outage, queue.Blocked, queue.Budget:
+	case queue.Limit, queue.Auth, queue.Unguarded, queue.HostFailed, queue.Outage, queue.Blocked, queue.Budget:
 		return exitStopped
 	case queue.CouldNotStart:
 		return exitFailed

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/selftest"
+	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/runner"
 	"github.com/seed-b23e517c/loop/stories"
@@ -63,6 +64,7 @@ type doctor struct {
 	a      *app
 	w      workspace
 	c      config.Config
+	set    *policy.Set
 	err    error // of the configuration and the rules
 	claude string
 	client selftest.Client // found by the first check
@@ -77,7 +79,7 @@ func (a *app) checkAll(ctx context.Context, o doctorOptions) ([]check, selftest.
 		return []check{c}, selftest.Client{}
 	}
 	d := &doctor{a: a, w: w}
-	d.c, _, d.err = a.loadConfig(w)
+	d.c, d.set, d.err = a.loadConfig(w)
 	if o.claude != "" {
 		d.c.Claude = o.claude
 	}
@@ -94,7 +96,10 @@ func (a *app) checkAll(ctx context.Context, o doctorOptions) ([]check, selftest.
 		{"gates", d.checkGates},
 		{"state folder", d.checkState},
 		{"free space", d.checkSpace},
+		{"awake", d.checkAwake},
+		{"told", d.checkTold},
 		{"queue", d.checkQueue},
+		{"estimate", d.checkEstimate},
 		{"other run", d.checkRun},
 		{"credentials", d.checkCredentials},
 	} {
@@ -228,29 +233,6 @@ func (d *doctor) checkState(context.Context) check {
 		return bad(err, "name another place: export LOOP_HOME=/a/folder/of/yours")
 	}
 	return okf("%s", d.w.State)
-}
-
-// Free space that a night wants, and without which it cannot be kept.
-const (
-	spaceWanted = 2 << 30
-	spaceNeeded = 200 << 20
-)
-
-func (d *doctor) checkSpace(context.Context) check {
-	dir := d.w.State
-	for !isDir(dir) && dir != filepath.Dir(dir) {
-		dir = filepath.Dir(dir)
-	}
-	free, err := freeSpace(dir)
-	switch {
-	case err != nil:
-		return notef("not known: %v", err)
-	case free < spaceNeeded:
-		return bad(fmt.Errorf("%d MiB are left for transcripts", free>>20), "free some space: `loop prune --older-than 30d` clears old transcripts")
-	case free < spaceWanted:
-		return notef("%d MiB are left for transcripts", free>>20)
-	}
-	return okf("%d GiB", free>>30)
 }
 
 func (d *doctor) checkQueue(ctx context.Context) check {

@@ -41,6 +41,9 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 		if warning != "" {
 			a.printf("     warning: %s\n", term.Quote(warning))
 		}
+		if held := steps(ro.Set, &s); len(held) > 0 {
+			a.printf("     asks for what will wait for you: %s\n", term.Line(strings.Join(held, ", ")))
+		}
 	}
 	for _, s := range file.Held() {
 		a.printf("  held: %s  %s\n", term.Quote(s.ID), term.Quote(s.Held))
@@ -50,6 +53,9 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 	}
 	a.printf("\nLevel %s (from %s)\n", c.Level, c.Source("level"))
 	a.printf("Charged to %s\n", term.Quote(ro.Account))
+	if err := a.dryHost(ctx, ro, len(plan)); err != nil {
+		return err
+	}
 	a.dryGates(ro)
 	a.dryRules(ro, c)
 	a.dryEnv(ro)
@@ -59,6 +65,25 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 		a.printf("  | %s\n", line)
 	}
 	a.printf("\nNothing was started.\n")
+	return nil
+}
+
+// dryHost says what the night will take, and whether there is room for it.
+func (a *app) dryHost(ctx context.Context, ro *runner.Options, n int) error {
+	past, err := pastStories(ctx, ro.Store)
+	if err != nil {
+		return err
+	}
+	a.printf("Estimate: %s\n", past.text(n))
+	least, ok := runner.Tightest(ro)
+	switch {
+	case !ok:
+		a.printf("Free space: not known\n")
+	case least.Free < ro.Host.Space:
+		a.printf("Free space: %s in %s, too little: a story wants %s (host.space)\n", runner.Bytes(least.Free), term.Quote(least.Dir), runner.Bytes(ro.Host.Space))
+	default:
+		a.printf("Free space: %s in %s\n", runner.Bytes(least.Free), term.Quote(least.Dir))
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/term"
@@ -14,6 +15,7 @@ import (
 // progress tells on stderr how a run goes: one line when a story starts, one
 // when it ends, and on a terminal a live line in between.
 type progress struct {
+	mu    sync.Mutex // a notice may come from a goroutine of its own
 	a     *app
 	live  bool // stderr is a terminal
 	width int
@@ -41,12 +43,16 @@ func (p *progress) close() { p.clear() }
 
 // StoryStart says that a story begins.
 func (p *progress) StoryStart(number, total int, s stories.Story) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.place = fmt.Sprintf("[%d/%d]", number, total)
 	p.line("%s %s started: %s", p.place, term.Quote(s.ID), term.Line(s.Title))
 }
 
 // Live shows how the attempt stands, on a terminal only.
 func (p *progress) Live(l runner.Live) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !p.live {
 		return
 	}
@@ -70,6 +76,8 @@ func (p *progress) Live(l runner.Live) {
 
 // StoryEnd says how a story ended.
 func (p *progress) StoryEnd(at queue.Attempt) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	parts := []string{calls(at.Calls)}
 	if at.Denied > 0 {
 		parts = append(parts, fmt.Sprintf("%d deferred", at.Denied))
@@ -83,7 +91,11 @@ func (p *progress) StoryEnd(at queue.Attempt) {
 }
 
 // Notice says something else that a person should know.
-func (p *progress) Notice(text string) { p.line("%s", strings.TrimSpace(p.place+" "+term.Line(text))) }
+func (p *progress) Notice(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line("%s", strings.TrimSpace(p.place+" "+term.Line(text)))
+}
 
 // clock is a duration as people read it: 42s, 3m07s, 1h02m.
 func clock(d time.Duration) string {

@@ -95,7 +95,10 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 	ro.Progress = p
 	v := &vet{a: a, c: c, root: w.Root, notice: p.Notice}
 	ro.Vet, ro.ClientMark = v.check, v.mark
+	tell, closeAway := a.away(w, c.Notify, p.Notice)
+	ro.Tell = tell
 	s, err := runner.Run(ctx, ro)
+	closeAway()
 	p.close()
 	if errors.Is(err, runner.ErrNoOpen) {
 		a.printf("Nothing to do: %s in %s.\n", runner.ErrNoOpen, term.Quote(rel(w.Root, ro.Stories)))
@@ -180,6 +183,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 			SessionUSD: c.Budget.SessionUSD, StoryUSD: c.Budget.StoryUSD,
 			SessionTokens: c.Budget.SessionTokens, StoryTokens: c.Budget.StoryTokens,
 		},
+		Host:  runner.Host{Inhibit: c.Host.Inhibit, Space: c.Host.Space, Memory: c.Host.Memory},
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
 		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w.User), Set: set,

@@ -58,7 +58,7 @@ func noSelfTest(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte("[firewall]\nself_test = false\n"), 0o600)
+	return os.WriteFile(path, []byte("[firewall]\nself_test = false\n[host]\ninhibit = false\n"), 0o600)
 }
 
 // exits runs a command and checks its exit code: exits CODE PROGRAM ARGS...

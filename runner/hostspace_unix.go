@@ -1,11 +1,11 @@
 //go:build linux || darwin
 
-package main
+package runner
 
 import "golang.org/x/sys/unix"
 
-// freeSpace is how many bytes this user may still write below dir.
-func freeSpace(dir string) (uint64, error) {
+// FreeSpace is how many bytes this user may still write below dir.
+func FreeSpace(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err
