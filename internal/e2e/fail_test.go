@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/fakeapi"
+	"github.com/seed-b23e517c/loop/queue"
 )
 
 func TestUsageLimitStopsCleanly(t *testing.T) {
@@ -19,12 +20,36 @@ func TestUsageLimitStopsCleanly(t *testing.T) {
 	}}})
 	w.setenv("ANTHROPIC_API_KEY", "")
 	w.setenv("CLAUDE_CODE_OAUTH_TOKEN", "dummy")
-	w.stories("", first, next)
+	w.stories("[limits]\nwait = \"0\"\n", first, next)
 	w.loop("run").want(t, exitStopped, "limit", reset.Local().Format("15:04"))
 	diff(t, "passed", nil, w.passed(first, next))
 	s := w.report()
 	diff(t, "outcomes", []string{"S1 limit"}, outcomes(s))
 	diff(t, "reset time", reset.UTC(), s.Session.ResetsAt.UTC())
+}
+
+// The night goes on after the reset, with the same story and without a spent
+// try.
+func TestUsageLimitIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	first, next := "Hit the limit", "Go on"
+	limit := fakeapi.UsageLimit(time.Now().Add(15 * time.Second))
+	w := newWorld(t, fakeapi.Script{
+		{Match: first, Turns: []fakeapi.Turn{{Blocks: []fakeapi.Block{write("part.txt", "whole\n")}, Faults: []fakeapi.Fault{limit}}, fakeapi.Say("done")}},
+		{Match: next, Turns: []fakeapi.Turn{fakeapi.Call(write("next.txt", "x\n")), fakeapi.Say("done")}},
+	})
+	w.setenv("ANTHROPIC_API_KEY", "")
+	w.setenv("CLAUDE_CODE_OAUTH_TOKEN", "dummy")
+	w.stories("[retries]\nattempts = 1\n", first, next)
+	// On a slow machine the reset has passed when the answer comes: the probe is
+	// made after a minute then.
+	w.loop("run").want(t, exitDone, "account: a subscription", "limit: waiting until")
+	diff(t, "passed", []string{"S1", "S2"}, w.passed(first, next))
+	s := w.report()
+	diff(t, "outcomes", []string{"S1 limit", "S1 unproven", "S2 unproven"}, outcomes(s))
+	if len(s.Session.Waits) != 1 || s.Session.Waits[0].Cause != queue.FiveHourLimit {
+		t.Errorf("waits %+v", s.Session.Waits)
+	}
 }
 
 func TestRefusedKeyStopsCleanly(t *testing.T) {
@@ -86,9 +111,9 @@ func TestOtherFailuresGoOnWithTheNextStory(t *testing.T) {
 			Faults: []fakeapi.Fault{{Cut: true, Events: 2}},
 		}}},
 	})
-	w.stories("", titles...)
+	w.stories("[limits]\nwait = \"0\"\n[retries]\nattempts = 1\n", titles...)
 	w.loop("run").want(t, exitFailed)
-	diff(t, "outcomes", []string{"S1 failed", "S2 failed", "S3 failed", "S4 unproven"}, outcomes(w.report()))
+	diff(t, "outcomes", []string{"S1 failed", "S2 outage", "S3 failed", "S4 unproven"}, outcomes(w.report()))
 	diff(t, "passed", []string{"S4"}, w.passed(titles...))
 }
 
@@ -99,7 +124,7 @@ func TestSilentClientIsEnded(t *testing.T) {
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
 		fakeapi.Always(fakeapi.Fault{Hold: make(chan struct{}), Events: 2}),
 	}}})
-	w.stories("[budget]\nsilence = \"2s\"\n", title)
+	w.stories("[budget]\nsilence = \"2s\"\n[retries]\nattempts = 1\n", title)
 	w.loop("run").want(t, exitFailed)
 	w.nothingIsLeft()
 	diff(t, "passed", nil, w.passed(title))

@@ -29,7 +29,7 @@ func TestGateThatHangsIsEnded(t *testing.T) {
 	t.Parallel()
 	title := "Hang at the gate"
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{fakeapi.Say("done")}}})
-	w.stories("gates = [\"(tail -f /dev/null); true\"]\n[budget]\ngate = \"1s\"\n", title)
+	w.stories("gates = [\"(tail -f /dev/null); true\"]\n[budget]\ngate = \"1s\"\n[retries]\nattempts = 1\n", title)
 	w.loop("run").want(t, exitFailed)
 	w.nothingIsLeft()
 	diff(t, "outcomes", []string{"S1 gate-failed"}, outcomes(w.report()))

@@ -164,7 +164,7 @@ func TestGateDecidesAndClaimIsShown(t *testing.T) {
 			fakeapi.Say("All tests pass."),
 		}},
 	})
-	w.stories("gates = [\"test -f good.txt\"]\n", good, bad)
+	w.stories("gates = [\"test -f good.txt\"]\n[retries]\nattempts = 1\n", good, bad)
 	w.loop("run").want(t, exitFailed)
 	diff(t, "passed", []string{"S1"}, w.passed(good, bad))
 	s := w.report()
