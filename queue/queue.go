@@ -182,6 +182,7 @@ type Session struct {
 	Client     string    `json:"client,omitempty"`  // version of the client
 	Stopped    string    `json:"stopped,omitempty"` // why it stopped early, for a person; "" = it did not
 	StopKind   Outcome   `json:"stop_kind,omitempty"`
+	StopCause  Cause     `json:"stop_cause,omitempty"`
 	ResetsAt   time.Time `json:"resets_at,omitzero"` // when a limit resets
 	ConfigHash string    `json:"config_hash,omitempty"`
 	AuditKey   string    `json:"audit_key,omitempty"` // public half of the key that signs the audit trail; "" = none is kept

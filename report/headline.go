@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -88,7 +89,10 @@ func (v *view) unread() bool {
 func (p *printer) stopped(s *queue.Session) string {
 	switch s.StopKind {
 	case queue.Limit:
-		return "STOPPED EARLY: usage limit" + p.resets(s.ResetsAt) + "."
+		if c := s.StopCause; c == queue.Credit || c == queue.Disabled || c == queue.LongContext || c == queue.SpendLimit && s.ResetsAt.IsZero() {
+			return "STOPPED EARLY: " + c.String() + "."
+		}
+		return "STOPPED EARLY: " + cmp.Or(s.StopCause, queue.UsageLimit).String() + p.resets(s.ResetsAt) + "."
 	case queue.Auth:
 		return "STOPPED EARLY: the client is not logged in, or its key was refused."
 	case queue.Interrupted:

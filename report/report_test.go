@@ -262,6 +262,10 @@ func TestHeadline(t *testing.T) {
 		{"unguarded", base(func(d *queue.Snapshot) {
 			d.Session.StopKind, d.Session.Stopped = queue.Unguarded, "no handshake"
 		}), false, "UNGUARDED: the firewall was not live for a part of this session.\n  no handshake\n"},
+		{"credit", base(func(d *queue.Snapshot) { d.Session.StopKind, d.Session.StopCause = queue.Limit, queue.Credit }), false, "STOPPED EARLY: credit used up.\n"},
+		{"a week's limit", base(func(d *queue.Snapshot) {
+			d.Session.StopKind, d.Session.StopCause, d.Session.ResetsAt = queue.Limit, queue.WeeklyLimit, morning.Add(50*time.Hour)
+		}), false, "STOPPED EARLY: weekly limit, resets 2 Dec 09:00 (in 2d02h).\n"},
 		{"budget", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Budget }), false, "STOPPED EARLY: the cap of this session is reached.\n"},
 		{"outage", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Outage }), false, "STOPPED EARLY: the provider could not be reached, or failed.\n"},
 		{"blocked", base(func(d *queue.Snapshot) { d.Session.StopKind = queue.Blocked }), false, "STOPPED EARLY: one story after the other got nowhere.\n"},

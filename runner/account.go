@@ -70,6 +70,15 @@ func Account(env []string, login bool, billing string) (name string, given []str
 	return "the client's own login", env, nil
 }
 
+// isKey reads what the client says of where its key is from; a login has none.
+func isKey(source string) bool {
+	switch strings.ToLower(source) {
+	case "", "none", "oauth":
+		return false
+	}
+	return true
+}
+
 // foreignHost reports whether an address is not the provider's own.
 func foreignHost(address string) bool {
 	u, err := url.Parse(address)

@@ -5,6 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/transcript"
 )
 
 func TestAccount(t *testing.T) {
@@ -43,3 +48,26 @@ func TestAccount(t *testing.T) {
 		}
 	}
 }
+
+// A client that says it has a key is ended before it asks anything of a model,
+// where only the subscription may be charged.
+func TestAKeyThatMustNotBeBilled(t *testing.T) {
+	for source, want := range map[string]cause{"none": notStopped, "ANTHROPIC_API_KEY": stopBilled, "apiKeyHelper": stopBilled, "": notStopped} {
+		w := &watch{
+			o: &Options{Keyless: true}, a: &queue.Attempt{}, child: deaf{}, guard: allAsked{}, grace: time.Hour, afterResult: time.NewTimer(time.Hour),
+		}
+		w.see(transcript.Event{Kind: transcript.KindInit, Init: &transcript.Init{APIKeySource: source}})
+		w.afterResult.Stop()
+		if w.end.cause != want {
+			t.Errorf("%q: cause %d, want %d", source, w.end.cause, want)
+		}
+		if j := judge(w.end, time.Now()); want == stopBilled && (j.outcome != queue.Auth || !strings.Contains(j.reason, source)) {
+			t.Errorf("%q: %+v", source, j)
+		}
+	}
+}
+
+// deaf is a child that signals do nothing to.
+type deaf struct{ child }
+
+func (deaf) Terminate() (proc.State, error) { return proc.State{}, nil }

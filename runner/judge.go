@@ -23,6 +23,7 @@ const (
 	stopTranscript       // the transcript could not be written
 	stopDisk             // because the disk is full
 	stopMemory           // its processes have too much memory
+	stopBilled           // a key would be billed that must not be
 )
 
 // ending is all that is known about how a child ended.
@@ -97,6 +98,8 @@ func judgeStop(e ending) (judgement, bool) {
 		return judgement{outcome: queue.HostFailed, reason: "the disk is full; " + e.detail}, true
 	case stopTranscript:
 		return judgement{outcome: queue.AgentFailed, reason: "the transcript could not be kept: " + e.detail}, true
+	case stopBilled:
+		return judgement{outcome: queue.Auth, cause: queue.NotLoggedIn, reason: e.detail}, true
 	case notStopped, stopGrace:
 	}
 	return judgement{}, false

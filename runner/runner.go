@@ -81,6 +81,7 @@ type Options struct {
 	Wait      time.Duration // longest time without work for a limit or an outage; 0 = never wait
 	Caps      Caps
 	Account   string // what the client's work is charged to, for a person; "" = not said
+	Keyless   bool   // a client that says it has a key is ended before it asks its model
 
 	TermGrace   time.Duration // between TERM and KILL; 0 = DefaultTermGrace
 	ResultGrace time.Duration // for the client to leave after its last result; 0 = DefaultResultGrace
@@ -420,7 +421,7 @@ func stops(o queue.Outcome) bool {
 }
 
 func (r *run) stop(a queue.Attempt, reason string) {
-	r.session.Stopped, r.session.StopKind, r.session.ResetsAt = reason, a.Outcome, a.ResetsAt
+	r.session.Stopped, r.session.StopKind, r.session.StopCause, r.session.ResetsAt = reason, a.Outcome, a.Cause, a.ResetsAt
 }
 
 func (r *run) interrupted(reason string) {

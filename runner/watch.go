@@ -168,6 +168,10 @@ func (w *watch) see(ev transcript.Event) {
 	case transcript.KindInit:
 		w.end.started = true
 		w.a.Model, w.a.KeySource = ev.Init.Model, ev.Init.APIKeySource
+		if w.o.Keyless && isKey(w.a.KeySource) {
+			// Nothing has been asked of the model yet.
+			w.stop(stopBilled, fmt.Sprintf("the client has a key (%s) that would be billed; billing says %q", w.a.KeySource, BillSubscription))
+		}
 	case transcript.KindCall:
 		w.a.Calls++
 		w.names[ev.Call.ID] = ev.Call.Name

@@ -74,6 +74,7 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 	if ro.Account, ro.Env, err = runner.Account(a.env, a.clientLogin(), c.Billing); err != nil {
 		return err
 	}
+	ro.Keyless = c.Billing == runner.BillSubscription
 	if o.dryRun {
 		if ro.Store, err = a.store(w, true); err != nil {
 			return err
