@@ -16,6 +16,7 @@ const (
 	Credit        Cause = "credit"      // nothing left to pay with
 	Disabled      Cause = "disabled"    // by an administrator
 	LongContext   Cause = "long-context-limit"
+	ModelCredits  Cause = "model-needs-credits" // which the account has not, or not switched on
 
 	Overloaded  Cause = "overloaded"
 	ServerError Cause = "server-error"
@@ -36,7 +37,7 @@ func (c Cause) String() string {
 	words := map[Cause]string{
 		FiveHourLimit: "five-hour limit", WeeklyLimit: "weekly limit", ModelLimit: "limit of this model", UsageLimit: "usage limit",
 		SpendLimit: "spend limit", RateLimit: "rate limit of the key", Credit: "credit used up", Disabled: "usage disabled by an administrator",
-		LongContext: "limit for long contexts", Overloaded: "the provider is overloaded", ServerError: "error of the provider's server",
+		LongContext: "limit for long contexts", ModelCredits: "the model needs credits", Overloaded: "the provider is overloaded", ServerError: "error of the provider's server",
 		Network: "no connection to the provider", Untrusted: "certificate not accepted", Proxy: "the proxy wants a login",
 		NotLoggedIn: "not logged in", NoModel: "no such model", PromptTooLong: "prompt too long", ReplyTooLong: "reply too long",
 		BadRequest: "request refused as wrong", OverBudget: "cost cap reached",
@@ -67,7 +68,7 @@ func (a *Attempt) Fault() Fault {
 		return ProviderFault
 	case Network:
 		return HostFault
-	case Untrusted, Proxy, NoModel, LongContext, OverBudget:
+	case Untrusted, Proxy, NoModel, LongContext, ModelCredits, OverBudget:
 		return ConfigFault
 	case PromptTooLong, BadRequest:
 		if a.Calls == 0 {

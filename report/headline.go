@@ -89,7 +89,7 @@ func (v *view) unread() bool {
 func (p *printer) stopped(s *queue.Session) string {
 	switch s.StopKind {
 	case queue.Limit:
-		if c := s.StopCause; c == queue.Credit || c == queue.Disabled || c == queue.LongContext || c == queue.SpendLimit && s.ResetsAt.IsZero() {
+		if c := s.StopCause; c == queue.Credit || c == queue.Disabled || c == queue.LongContext || c == queue.ModelCredits || c == queue.SpendLimit && s.ResetsAt.IsZero() {
 			return "STOPPED EARLY: " + c.String() + "."
 		}
 		return "STOPPED EARLY: " + cmp.Or(s.StopCause, queue.UsageLimit).String() + p.resets(s.ResetsAt) + "."

@@ -74,13 +74,22 @@ func limitOf(e ending) *transcript.RateLimit {
 // unknown wording of a known status keeps the status's meaning.
 func causeOf(s signals) queue.Cause {
 	said := causeOfText(s.text)
-	// These two are told by words alone, whatever the status.
+	// These two are told by words, whatever the status.
 	if said == queue.Disabled || said == queue.LongContext {
 		return said
 	}
-	if s.limit != nil && (s.status == 429 || s.status == 0) {
+	if c, ok := codes[s.code]; ok {
+		return c
+	}
+	if strings.HasPrefix(s.code, "tls_") {
+		return queue.Untrusted
+	}
+	if s.limit != nil && (s.status == 429 || s.status == 0) && said != queue.ModelCredits && said != queue.Overloaded {
 		if c, ok := limitTypes[s.limit.Type]; ok {
 			return c
+		}
+		if strings.HasPrefix(s.limit.Type, "seven_day_") {
+			return queue.ModelLimit
 		}
 		return among(said, queue.UsageLimit, queue.FiveHourLimit, queue.WeeklyLimit, queue.ModelLimit, queue.SpendLimit, queue.Credit)
 	}
@@ -113,8 +122,20 @@ func causeOf(s signals) queue.Cause {
 // limitTypes are the values of rateLimitType.
 var limitTypes = map[string]queue.Cause{
 	"five_hour": queue.FiveHourLimit, "seven_day": queue.WeeklyLimit, "overage": queue.SpendLimit,
-	"seven_day_opus": queue.ModelLimit, "seven_day_sonnet": queue.ModelLimit, "seven_day_haiku": queue.ModelLimit,
-	"seven_day_oauth_apps": queue.WeeklyLimit, "seven_day_overage_included": queue.WeeklyLimit,
+	"seven_day_oauth_apps": queue.WeeklyLimit, "seven_day_cowork": queue.WeeklyLimit, // others of seven days are of a model
+}
+
+// codes are the client's own names of errors, where they say all.
+var codes = map[string]queue.Cause{
+	"long_context_credits_required": queue.LongContext,
+	"model_requires_usage_credits":  queue.ModelCredits, "consent_unanswered": queue.ModelCredits,
+	"no_allowed_fallback": queue.ModelCredits, "model_substitution_disabled": queue.ModelCredits,
+	"stream_idle_timeout": queue.Network, "computer_slept": queue.Network, "no_response": queue.Network, "network_edge_blocked": queue.Network,
+	"provider_credentials": queue.NotLoggedIn, "gateway_signin_required": queue.NotLoggedIn, "gateway_session_expired": queue.NotLoggedIn,
+	"api_key_auth_disabled": queue.NotLoggedIn, "org_disabled_credential": queue.NotLoggedIn, "invalid_credential_header": queue.NotLoggedIn,
+	"stored_login_refused": queue.NotLoggedIn, "oauth_refresh_store_refused": queue.NotLoggedIn, "named_profile_unusable": queue.NotLoggedIn,
+	"message_over_context_limit": queue.PromptTooLong, "autocompact_thrashing": queue.PromptTooLong,
+	"max_output_tokens": queue.ReplyTooLong, "field_not_granted": queue.BadRequest,
 }
 
 // causeOfStatus reads the HTTP status, and takes from the words only what it
@@ -122,7 +143,8 @@ var limitTypes = map[string]queue.Cause{
 func causeOfStatus(status int, said queue.Cause) (queue.Cause, bool) {
 	switch {
 	case status == 429:
-		return among(said, queue.RateLimit, queue.FiveHourLimit, queue.WeeklyLimit, queue.ModelLimit, queue.UsageLimit, queue.SpendLimit, queue.Credit), true
+		return among(said, queue.RateLimit, queue.FiveHourLimit, queue.WeeklyLimit, queue.ModelLimit, queue.UsageLimit, queue.SpendLimit, queue.Credit,
+			queue.ModelCredits, queue.Overloaded), true
 	case status == 400:
 		return among(said, queue.BadRequest, queue.Credit, queue.SpendLimit, queue.PromptTooLong, queue.UsageLimit, queue.NotLoggedIn), true
 	case status == 401:
@@ -166,13 +188,16 @@ var words = sync.OnceValue(func() []wording {
 		cause queue.Cause
 		expr  string
 	}{
-		{queue.Disabled, `(usage|allocation|access|account|organization|organisation|workspace) (has been|is|was) disabled|disabled (by|for) (your|an?|the|this) (admin|org)|contact your admin.*(disabled|allocation)`},
-		{queue.LongContext, `extra usage is required for long context|long context.*(not (yet )?(available|enabled)|requires? extra usage)`},
+		{queue.Disabled, `(usage|allocation|access|account|organization|organisation|workspace) (has been|is|was) disabled|disabled (by|for) (your|an?|the|this) (admin|org)|contact your admin.*(disabled|allocation)|organi[sz]ation has disabled|(service|usage|access) is disabled for|turned off (by|for) your (org|admin)|limit is set to \$0|seat type doesn't include`},
+		{queue.LongContext, `(extra usage is|usage credits) required for (long|1m) context|long context.*(not (yet )?(available|enabled)|requires? extra usage)`},
+		{queue.ModelCredits, `(requires?|needs?|runs on|uses) (your )?usage credits|usage credits (are )?required`},
 		{queue.Credit, `credit balance|insufficient (credits?|funds|balance)|out of credits|no credits? (left|remaining)|(add|purchase|buy) (more )?(funds|credits)|payment required`},
-		{queue.SpendLimit, `spend(ing)? (limit|cap)|monthly (usage |spend )?limit|out of extra usage|extra usage (limit|cap)|api usage limits?|specified (workspace )?(api )?usage limits?|regain access on`},
+		{queue.SpendLimit, `spend(ing)? (limit|cap)|monthly (usage |spend )?limit|out of (extra )?usage|(extra usage|usage credits?) (limit|cap|ran out|are used up)|api usage limits?|specified (workspace )?(api )?usage limits?|regain access on`},
 		{queue.ModelLimit, `\b(opus|sonnet|haiku|fable|mythos)[ \d.-]{0,6}(weekly |usage |5-hour )?limit|limit (for|on) (claude )?(opus|sonnet|haiku|fable|mythos)\b`},
 		{queue.WeeklyLimit, `weekly (usage )?limit|(7|seven)[- ]day (usage )?limit|limit for (the|this) week`},
 		{queue.FiveHourLimit, `(5|five)[- ]hours? (usage )?limit|session (usage )?limit`},
+		{queue.Overloaded, `temporarily limiting|not your usage limit`},
+		{queue.PromptTooLong, `context limit reached`},
 		{queue.RateLimit, `rate[- _]limit|request rejected \(429\)|too many requests|(requests|tokens) per (minute|day)|concurrent (connections|requests)`},
 		{queue.UsageLimit, `(hit|reached|exceeded) (your|the) (usage )?limit|usage limit|limit reached|wait for (the )?limit to reset|limit will reset`},
 		{queue.Overloaded, `overloaded|\b529\b|(at|over|out of) capacity`},

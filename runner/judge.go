@@ -122,7 +122,7 @@ func judgeProvider(e ending, now time.Time) (judgement, bool) {
 	}
 	switch j.cause {
 	case queue.FiveHourLimit, queue.WeeklyLimit, queue.ModelLimit, queue.UsageLimit, queue.SpendLimit, queue.RateLimit,
-		queue.Credit, queue.Disabled, queue.LongContext:
+		queue.Credit, queue.Disabled, queue.LongContext, queue.ModelCredits:
 		j.outcome, j.resetsAt = queue.Limit, resetTime(s.limit, s.text, j.cause, now)
 	case queue.Overloaded, queue.ServerError, queue.Network, queue.Untrusted, queue.Proxy:
 		j.outcome = queue.Outage

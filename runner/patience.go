@@ -90,7 +90,7 @@ func (t *tally) provider(o *Options, a *queue.Attempt, now time.Time) verdict {
 	}
 	resets := a.ResetsAt.After(now)
 	switch {
-	case a.Fault() == queue.PersonFault || a.Cause == queue.LongContext || a.Cause == queue.SpendLimit && a.ResetsAt.IsZero():
+	case a.Fault() == queue.PersonFault || a.Cause == queue.LongContext || a.Cause == queue.ModelCredits || a.Cause == queue.SpendLimit && a.ResetsAt.IsZero():
 		return verdict{do: halt, reason: a.Reason + " (" + toDo(a.Cause) + ")"}
 	case o.Wait <= 0 && a.Outcome == queue.Limit:
 		return verdict{do: halt, reason: a.Reason}
@@ -148,6 +148,8 @@ func toDo(c queue.Cause) string {
 		return "ask the administrator, then `loop run`"
 	case queue.LongContext:
 		return "choose a model without the long context, or switch extra usage on, then `loop run`"
+	case queue.ModelCredits:
+		return "choose another model with --model, or switch usage credits on, then `loop run`"
 	case queue.SpendLimit:
 		return "raise the limit, then `loop run`"
 	case queue.Untrusted:
