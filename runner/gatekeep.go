@@ -27,6 +27,10 @@ type keptFile struct {
 // newGatekeeper keeps what the gates run, and what the stories' own checks do.
 func newGatekeeper(o *Options, plan []stories.Story) (*gatekeeper, error) {
 	k := &gatekeeper{kept: map[string]map[string]keptFile{}, red: map[string]queue.Gate{}, state: map[string]gateState{}}
+	var err error
+	if k.left, err = readLeft(o.State); err != nil {
+		return nil, err
+	}
 	commands := slices.Clone(o.Gates)
 	if o.Verify {
 		for _, s := range plan {

@@ -18,6 +18,7 @@ type gatekeeper struct {
 	state map[string]gateState           // by gate: how it stood last
 
 	worked []worked
+	left   map[string]string // by name: the hash of what an agent made of a file, of this session and of earlier ones
 }
 
 // gateState is how a gate ended last, and after which story that began.
@@ -81,6 +82,9 @@ func (r *run) judgedGate(ctx context.Context, a *queue.Attempt, command string) 
 		left = append(left, more...)
 	})
 	if err != nil {
+		return now, left, err
+	}
+	if err := r.noteLeft(changed); err != nil {
 		return now, left, err
 	}
 	g := was

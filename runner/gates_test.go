@@ -295,3 +295,33 @@ func TestAChangedStoryIsOpenAgain(t *testing.T) {
 		t.Error("opened again against the person's word")
 	}
 }
+
+// The next session begins with what an agent made of a gate's file, and says so
+// until somebody has changed it.
+func TestAGateFileLeftByAnAgentIsToldTheNextNight(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("echo 'exit 0' > check.sh", ""), say("done")), "first")
+	n.committed(map[string]string{"check.sh": "exit 1\n"})
+	n.o.Gates = []string{"sh check.sh"}
+	told := func() (times int) {
+		for _, f := range n.run(t.Context()).Findings {
+			if f.Kind == "gate-copy" && strings.Contains(f.Text, "of an earlier session") {
+				times++
+			}
+		}
+		return times
+	}
+	if told() != 0 {
+		t.Error("told in the session itself")
+	}
+	n.play(sim.Any(sim.Step{Fail: "server"}))
+	if told() != 1 || told() != 1 {
+		t.Error("not told as long as it stands")
+	}
+	n.write("check.sh", "exit 2\n")
+	if told() != 0 {
+		t.Error("told of what a person wrote")
+	}
+	if _, err := os.Stat(filepath.Join(n.o.State, leftName)); err == nil {
+		t.Error("what is over is not forgotten")
+	}
+}

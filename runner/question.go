@@ -171,21 +171,32 @@ func answers(ctx context.Context, o *Options, s stories.Story) ([]prompts.Answer
 	return out, nil
 }
 
-// parked reports whether a story waits for an answer, and says so. A story
-// whose text has changed since it asked does not.
-func (r *run) parked(ctx context.Context, s stories.Story) (bool, error) {
-	asked, err := questionsOf(ctx, r.o, s)
+// WaitsFor is the number of the question that a story waits for; 0 = none. A
+// story whose text has changed since it asked does not wait.
+func WaitsFor(ctx context.Context, o *Options, s stories.Story) (uint64, error) {
+	if o.Store == nil {
+		return 0, nil
+	}
+	asked, err := questionsOf(ctx, o, s)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	for _, x := range asked {
-		if x.Status != queue.Pending || x.StoryHash != s.Hash {
-			continue
+		if x.Status == queue.Pending && x.StoryHash == s.Hash {
+			return x.Number, nil
 		}
-		text := fmt.Sprintf("not worked on: it waits for your answer to #%d (loop answer %d)", x.Number, x.Number)
-		r.failed[s.ID] = true
-		r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: it waits for your answer to #%d", s.ID, x.Number))
-		return true, addFinding(ctx, r.o, &queue.Attempt{Session: r.session.ID, Story: s.ID}, "asked", text)
 	}
-	return false, nil
+	return 0, nil
+}
+
+// parked reports whether a story waits for an answer, and says so.
+func (r *run) parked(ctx context.Context, s stories.Story) (bool, error) {
+	n, err := WaitsFor(ctx, r.o, s)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	r.failed[s.ID] = true
+	r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: it waits for your answer to #%d", s.ID, n))
+	text := fmt.Sprintf("not worked on: it waits for your answer to #%d (loop answer %d)", n, n)
+	return true, addFinding(ctx, r.o, &queue.Attempt{Session: r.session.ID, Story: s.ID}, "asked", text)
 }

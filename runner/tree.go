@@ -19,6 +19,7 @@ const treeTime = time.Minute
 // tree is what git sees of the repository at one moment.
 type tree struct {
 	id   string            // of all files that are not ignored, committed or not; "" = not known
+	open bool              // a repository within it holds changes that it has not committed
 	refs map[string]string // branches and tags, each with the tree that it stands for
 }
 
@@ -56,18 +57,57 @@ func (t *trees) read(ctx context.Context) tree {
 	}
 	defer os.Remove(index)
 	// What cannot be read is left out on both sides.
-	if out := t.git(ctx, index, "add", "--all", "--ignore-errors", "--", "."); out.Err != nil || out.TimedOut || out.ExitCode > 1 {
+	out := t.git(ctx, index, "add", "--all", "--ignore-errors", "--", ".")
+	if out.TimedOut {
+		t.objects = "" // so large a tree is not tried again in this session
+		t.o.Log.Warn("the work tree takes too long to read: what attempts change is not known", "limit", treeTime)
+	}
+	if out.Err != nil || out.TimedOut || out.ExitCode > 1 {
 		return tree{}
 	}
 	remove := append([]string{"rm", "-r", "-q", "-f", "--cached", "--ignore-unmatch", "--"}, ownFiles(t.o)...)
 	if !t.git(ctx, index, remove...).OK() {
 		return tree{}
 	}
-	out := t.git(ctx, index, "write-tree")
-	if !out.OK() {
+	open := t.nested(ctx, index)
+	if out = t.git(ctx, index, "write-tree"); !out.OK() {
 		return tree{}
 	}
-	return tree{id: strings.TrimSpace(string(out.Tail)), refs: t.refs(ctx)}
+	return tree{id: strings.TrimSpace(string(out.Tail)), refs: t.refs(ctx), open: open}
+}
+
+// maxNested is how many repositories within a repository are looked into.
+const maxNested = 20
+
+// nested reports whether a repository within the work tree, a submodule or
+// not, holds changes that it has not committed: the tree shows only its commit.
+func (t *trees) nested(ctx context.Context, index string) bool {
+	out := t.git(ctx, index, "ls-files", "--stage", "-z")
+	n := 0
+	for entry := range strings.SplitSeq(string(out.Tail), "\x00") {
+		stage, name, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(stage, "160000 ") {
+			continue
+		}
+		dir := filepath.Join(t.o.Root, filepath.FromSlash(name))
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+			continue // not checked out
+		}
+		if n++; n > maxNested || !t.clean(ctx, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// clean asks a repository within the work tree. Its settings may be the
+// agent's, and get no credentials.
+func (t *trees) clean(ctx context.Context, dir string) bool {
+	out := proc.Run(ctx, proc.RunOptions{
+		Argv: []string{"git", "-c", "core.fsmonitor=false", "status", "--porcelain"}, Dir: dir, Env: gateEnv(t.o),
+		Timeout: gitTimeout, Tail: 4 << 10, Separate: true, Now: t.o.Now,
+	})
+	return out.OK() && len(out.Tail) == 0
 }
 
 func (t *trees) refs(ctx context.Context) map[string]string {

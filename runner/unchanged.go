@@ -27,7 +27,7 @@ func treeSince(ctx context.Context, o *Options, s stories.Story, now string) (st
 // and the tags are as they were, no call waits for a person, and none changed
 // what the tree does not show. What is not known counts as done.
 func (t *trees) nothingDone(ctx context.Context, a *queue.Attempt, since string, before, after tree) bool {
-	if since == "" || after.id != since || a.Denied > 0 || a.SharedRuns > len(a.Shared) || !t.sameRefs(ctx, before.refs, after.refs) {
+	if since == "" || after.id != since || after.open || a.Denied > 0 || a.SharedRuns > len(a.Shared) || !t.sameRefs(ctx, before.refs, after.refs) {
 		return false
 	}
 	for _, command := range a.Shared {

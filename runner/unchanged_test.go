@@ -74,6 +74,7 @@ func TestAPassWithoutAChangeIsNoPass(t *testing.T) {
 		"a mode":              {[]sim.Step{sim.Bash("chmod +x a.txt", ""), say("done")}, queue.Done},
 		"a commit":            {[]sim.Step{sim.Bash("echo x > b.txt; git add b.txt; git commit -qm b", ""), say("done")}, queue.Done},
 		"a branch":            {[]sim.Step{sim.Bash("git branch side", ""), say("done")}, queue.Done},
+		"within a repository": {[]sim.Step{sim.Bash("echo x >> sub/a", ""), say("done")}, queue.Done},
 		"a call that waits":   {[]sim.Step{sim.Bash("git push origin main", ""), say("it waits")}, queue.Done},
 	}
 	for name, tt := range tests {
@@ -81,6 +82,10 @@ func TestAPassWithoutAChangeIsNoPass(t *testing.T) {
 			t.Parallel()
 			n := newNight(t, sim.Any(tt.steps...), "first")
 			n.committed(map[string]string{"a.txt": "a\n"})
+			if name == "within a repository" {
+				n.git("init", "-q", "sub")
+				n.git("-C", "sub", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-q", "--allow-empty", "-m", "start")
+			}
 			snap := n.run(t.Context())
 			a := snap.Attempts[0]
 			if a.Outcome != tt.want {

@@ -34,6 +34,13 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 		if s.Conflict != "" {
 			a.printf("     taken as open: %s\n", term.Quote(s.Conflict))
 		}
+		n, err := runner.WaitsFor(ctx, ro, s)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			a.printf("     waits for your answer to #%d\n", n)
+		}
 		level, warning := runner.StoryLevel(ro.Level, s)
 		if level != ro.Level {
 			a.printf("     level %s (from the story)\n", level)
@@ -95,6 +102,9 @@ func (a *app) dryGates(ro *runner.Options) {
 	a.printf("\nGates (each at most %v)\n", ro.GateTime)
 	for _, g := range ro.Gates {
 		a.printf("  %s\n", term.Quote(g))
+	}
+	if ro.Baseline {
+		a.printf("  and once before the first story\n")
 	}
 }
 
