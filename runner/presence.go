@@ -52,6 +52,7 @@ type presence struct {
 	mu      sync.Mutex
 	s       Status
 	written time.Time
+	cost    func() float64  // of the ended attempts
 	told    map[string]bool // executed actions that were told of
 	failed  bool            // a status could not be written; that is told once
 }
@@ -99,7 +100,8 @@ func (p *presence) write(now bool) {
 }
 
 // begin says which session it is.
-func (p *presence) begin(s *queue.Session, total int) {
+func (p *presence) begin(s *queue.Session, total int, cost func() float64) {
+	p.cost = cost
 	p.change(true, func(st *Status) { st.Session, st.Started, st.Total = s.ID, s.Started, total })
 }
 
@@ -133,25 +135,37 @@ func (p *presence) StoryStart(number, total int, s stories.Story) {
 
 // Live says how the attempt stands.
 func (p *presence) Live(l Live) {
-	p.change(false, func(st *Status) {
-		st.Phase, st.Dir, st.Calls, st.Refused, st.Doing = PhaseWorking, l.Dir, l.Calls, l.Denied, l.Doing
+	p.change(p.phase() != l.phase(), func(st *Status) {
+		st.Phase, st.Dir, st.Calls, st.Refused, st.Doing = l.phase(), l.Dir, l.Calls, l.Denied, l.Doing
 		st.Seen, st.CostUSD, st.Until, st.Why = l.Seen.UTC(), l.Cost, time.Time{}, ""
 		if l.Waiting != "" {
-			why, _, _ := strings.Cut(l.Waiting, ": waiting")
-			st.Phase, st.Until, st.Why = PhaseWaiting, l.Until, why
-			return
-		}
-		if l.Over {
-			st.Phase = PhaseChecking
+			st.Until = l.Until
+			st.Why, _, _ = strings.Cut(l.Waiting, ": waiting")
 		}
 	})
 	p.Progress.Live(l)
 }
 
+func (p *presence) phase() Phase {
+	s := p.status()
+	return s.Phase
+}
+
+// phase is what an attempt that stands like this does.
+func (l Live) phase() Phase {
+	switch {
+	case l.Waiting != "":
+		return PhaseWaiting
+	case l.Over:
+		return PhaseChecking
+	}
+	return PhaseWorking
+}
+
 // StoryEnd says how a story ended.
 func (p *presence) StoryEnd(a queue.Attempt) {
 	p.change(true, func(st *Status) {
-		st.Phase, st.Doing, st.CostUSD = PhaseChecking, "", st.CostUSD+a.CostUSD
+		st.Phase, st.Doing, st.CostUSD = PhaseChecking, "", p.cost()
 		if a.Outcome.Passed() {
 			st.Passed++
 		} else {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,4 +125,26 @@ type hooked struct {
 func (h *hooked) StoryStart(i, total int, s stories.Story) {
 	h.night.StoryStart(i, total, s)
 	h.onStart()
+}
+
+// What a run comes to is in the file at once, however soon after another word
+// it comes; what it cost is what the run itself counts.
+func TestStatusOfAWait(t *testing.T) {
+	n := newNight(t, sim.Any(say("ok")))
+	at := time.Unix(1000, 0)
+	n.o.Now, n.o.Log = func() time.Time { return at }, slog.New(slog.DiscardHandler)
+	p := newPresence(t.Context(), &n.o, nil)
+	spent := 0.5
+	p.begin(&queue.Session{ID: "s"}, 2, func() float64 { return spent })
+	p.Notice("about to wait")
+	p.Live(Live{Story: "1", Waiting: "limit: waiting until 04:00 (1 h)", Until: at.Add(time.Hour), Cost: spent})
+	st, _, err := ReadStatus(n.o.State)
+	if err != nil || st.Phase != PhaseWaiting || !st.Until.Equal(at.Add(time.Hour)) || st.Why != "limit" {
+		t.Errorf("%+v, %v", st, err)
+	}
+	p.Live(Live{Story: "1", Calls: 3})
+	p.StoryEnd(queue.Attempt{Story: "1", CostUSD: 0.5, Outcome: queue.Done})
+	if st, _, err = ReadStatus(n.o.State); err != nil || st.CostUSD != 0.5 || !st.Until.IsZero() || st.Why != "" || st.Calls != 3 {
+		t.Errorf("%+v, %v", st, err)
+	}
 }

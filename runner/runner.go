@@ -207,7 +207,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 		return queue.Session{}, err
 	}
 	r.asks, r.here = asks, here
-	here.begin(&r.session, len(plan))
+	here.begin(&r.session, len(plan), func() float64 { return r.cost })
 	if r.ledger != nil {
 		defer r.ledger.signer.Close()
 	}

@@ -187,7 +187,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Host:  runner.Host{Inhibit: c.Host.Inhibit, Space: c.Host.Space, Memory: c.Host.Memory},
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
-		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: a.protected(w.User), Set: set,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: append(a.protected(w.User), c.Notify.HeartbeatFile), Set: set,
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
 }

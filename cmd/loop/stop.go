@@ -50,6 +50,8 @@ func (a *app) stop(ctx context.Context, now bool) error {
 	st, known, err := runner.ReadStatus(w.State)
 	known = known && err == nil && st.Pid == p.Pid && st.Story != ""
 	switch {
+	case known && st.Phase == runner.PhaseWaiting:
+		a.printf("asked the run (pid %d) to stop; it only waits, and ends now\n", p.Pid)
 	case now && known:
 		a.printf("asked the run (pid %d) to stop now; story %s is cut short, what it did is kept\n", p.Pid, term.Quote(st.Story))
 	case now:
