@@ -334,6 +334,6 @@ type StoryState struct {
 	Hash    string    `json:"hash"`    // of its text; another text is another story
 	Outcome Outcome   `json:"outcome"` // "" = its text changed after it was done
 	Session string    `json:"session"`
-	Tree    string    `json:"tree,omitempty"` // the work tree before the first attempt since it last passed; "" = not known
+	Worked  bool      `json:"worked,omitempty"` // attempts since it last passed have left changes in the work tree
 	When    time.Time `json:"when"`
 }

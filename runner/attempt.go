@@ -51,8 +51,8 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
 		tree: r.trees.read(keep),
 	}
-	if was.since = was.tree.id; r.goesOn() {
-		if was.since, err = treeSince(keep, o, s, was.tree.id); err != nil {
+	if r.goesOn() {
+		if was.worked, err = workedBefore(keep, o, s); err != nil {
 			return a, r.broken(keep, &a, err)
 		}
 	}

@@ -23,7 +23,7 @@ type earlier struct {
 	integrity integrity
 	guarded   *policy.Guarded // what the run keeps from the agent; nil when not known
 	tree      tree            // the work tree
-	since     string          // the tree that the story is held against
+	worked    bool            // earlier attempts at the story have left work in the tree
 	left      tree            // the work tree as the agent left it
 }
 
@@ -83,9 +83,7 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	state := queue.StoryState{
 		File: r.o.storiesName(), Story: a.Story, Hash: a.StoryHash, Outcome: a.Outcome, Session: a.Session, When: a.Ended,
 	}
-	if !a.Outcome.Passed() {
-		state.Tree = was.since
-	}
+	state.Worked = leavesWork(a, was)
 	err := r.o.Store.PutStory(keep, state)
 	if err != nil {
 		return err

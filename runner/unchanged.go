@@ -9,25 +9,29 @@ import (
 	"github.com/seed-b23e517c/loop/stories"
 )
 
-// treeSince is the tree that an attempt is held against: as it was before the
-// first attempt at this story, as its text is now, that is not done yet. What
-// an earlier attempt made and left there is work as well.
-func treeSince(ctx context.Context, o *Options, s stories.Story, now string) (string, error) {
+// workedBefore reports whether earlier attempts at this story, as its text is
+// now, that did not pass have left changes in the work tree: they are work as
+// well.
+func workedBefore(ctx context.Context, o *Options, s stories.Story) (bool, error) {
 	state, err := o.Store.Story(ctx, o.storiesName(), s.ID)
 	if errors.Is(err, queue.ErrNotFound) {
-		return now, nil
+		return false, nil
 	}
-	if err != nil || state.Hash != s.Hash || state.Outcome.Passed() || state.Tree == "" {
-		return now, err
-	}
-	return state.Tree, nil
+	return err == nil && state.Hash == s.Hash && !state.Outcome.Passed() && state.Worked, err
+}
+
+// leavesWork reports whether the work of the attempts at a story that did not
+// pass lies in the work tree when one of them has ended: what was parked does
+// not.
+func leavesWork(a *queue.Attempt, was earlier) bool {
+	return !a.Outcome.Passed() && (was.worked || a.Parked == nil && was.tree.id != was.left.id)
 }
 
 // nothingDone reports whether an attempt left no trace: the tree, the branches
 // and the tags are as they were, no call waits for a person, and none changed
 // what the tree does not show. What is not known counts as done.
-func (t *trees) nothingDone(ctx context.Context, a *queue.Attempt, since string, before, after tree) bool {
-	if since == "" || after.id != since || after.open || a.Denied > 0 || a.SharedRuns > len(a.Shared) || !t.sameRefs(ctx, before.refs, after.refs) {
+func (t *trees) nothingDone(ctx context.Context, a *queue.Attempt, before, after tree) bool {
+	if before.id == "" || after.id != before.id || after.open || a.Denied > 0 || a.SharedRuns > len(a.Shared) || !t.sameRefs(ctx, before.refs, after.refs) {
 		return false
 	}
 	for _, command := range a.Shared {
@@ -48,7 +52,7 @@ func (r *run) weigh(ctx context.Context, s stories.Story, a *queue.Attempt, was 
 	if a.Outcome != queue.Done {
 		return nil
 	}
-	idle := r.trees.nothingDone(ctx, a, was.since, was.tree, was.left)
+	idle := !was.worked && r.trees.nothingDone(ctx, a, was.tree, was.left)
 	asked := questionIn(a.FinalText)
 	if asked == "" && idle {
 		if asked = a.Question; asked == "" && !s.Check {
