@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -147,12 +148,7 @@ func (s *Sender) Send(m Message) {
 }
 
 func (s *Sender) wants(event string) bool {
-	for _, e := range s.o.Events {
-		if e == event {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.o.Events, event)
 }
 
 // Close waits for what is still to be told, at most as long as each way may

@@ -100,7 +100,7 @@ func TestPassedStoriesAreCommittedToABranch(t *testing.T) {
 	}
 	want := "2: second|Mara <mara@example.com>|prd.json\nmy own|Mara <mara@example.com>|own.txt\n1: first|Mara <mara@example.com>|kept.txt new.txt prd.json sub/deep.txt"
 	var got []string
-	for _, c := range strings.Fields(n.ask("rev-list", "main..HEAD")) {
+	for c := range strings.FieldsSeq(n.ask("rev-list", "main..HEAD")) {
 		files := strings.ReplaceAll(n.ask("show", "--name-only", "--format=", c), "\n", " ")
 		got = append(got, n.ask("show", "-s", "--format=%s|%an <%ae>", c)+"|"+files)
 	}
