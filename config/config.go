@@ -42,6 +42,7 @@ type Config struct {
 	MCPConfig   string       // MCP servers file for the client; "" = none
 	AutoMemory  bool         // leave the client's own memory on
 	Receipts    Receipts     //
+	Git         Git          //
 	SelfTest    bool         // test each new version of the client before the first story
 	OldClient   bool         // run a client that is too old to be relied on
 	KeepEnv     []string     // credentials in the environment that the agent gets all the same: patterns of names
@@ -79,6 +80,23 @@ type Retries struct {
 // Limits says what a usage limit or an outage of the provider means.
 type Limits struct {
 	Wait time.Duration // longest time without work; 0 = never wait
+}
+
+// Values of Git.Branch beside the name of a branch, and of Git.Dirty.
+const (
+	BranchSession = "session" // a new one for each session
+	BranchNone    = "none"    // work where the person is, and leave git alone
+
+	DirtyRefuse = "refuse" // a session does not begin on uncommitted changes
+	DirtyStash  = "stash"  // they are put aside until its end
+	DirtyAllow  = "allow"  // they stay, and are not committed
+)
+
+// Git says where in git a session works.
+type Git struct {
+	Branch   string // BranchSession, BranchNone or a name
+	Worktree bool   // in a work tree of its own
+	Dirty    string // DirtyRefuse, DirtyStash or DirtyAllow
 }
 
 // Receipts says whether tool results get receipts.
@@ -135,6 +153,7 @@ func Default() Config {
 		// The name of the format is that of receipt.V2, which this package
 		// does not import.
 		Receipts: Receipts{Enabled: true, Format: "v2", Cite: true},
+		Git:      Git{Branch: BranchSession, Dirty: DirtyRefuse},
 		Sources:  map[string]string{},
 	}
 }

@@ -98,6 +98,11 @@ type file struct {
 		Show    *bool   `toml:"show_in_response"`
 		Cite    *bool   `toml:"cite"`
 	} `toml:"receipts"`
+	Git struct {
+		Branch   *string `toml:"branch"`
+		Worktree *bool   `toml:"worktree"`
+		Dirty    *string `toml:"dirty"`
+	} `toml:"git"`
 	Environment struct {
 		Keep []string `toml:"keep"`
 	} `toml:"environment"`
@@ -238,6 +243,9 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	set(c, "memory.auto", path, &c.AutoMemory, f.Memory.Auto)
 	set(c, "firewall.self_test", path, &c.SelfTest, f.Firewall.SelfTest)
 	set(c, "firewall.old_client", path, &c.OldClient, f.Firewall.OldClient)
+	set(c, "git.branch", path, &c.Git.Branch, f.Git.Branch)
+	set(c, "git.worktree", path, &c.Git.Worktree, f.Git.Worktree)
+	set(c, "git.dirty", path, &c.Git.Dirty, f.Git.Dirty)
 	set(c, "receipts.enabled", path, &c.Receipts.Enabled, f.Receipts.Enabled)
 	set(c, "receipts.format", path, &c.Receipts.Format, f.Receipts.Format)
 	set(c, "receipts.show_in_response", path, &c.Receipts.Show, f.Receipts.Show)
@@ -282,6 +290,15 @@ func setDuration(c *Config, key, path string, dst *time.Duration, src *duration)
 func (c *Config) check(path string) error {
 	if f := c.Receipts.Format; f != "v2" && f != "zc-v1" {
 		return fmt.Errorf("%s: receipts.format = %q: it is \"v2\" or \"zc-v1\"", path, f)
+	}
+	if d := c.Git.Dirty; d != DirtyRefuse && d != DirtyStash && d != DirtyAllow {
+		return fmt.Errorf("%s: git.dirty = %q: it is \"refuse\", \"stash\" or \"allow\"", path, d)
+	}
+	if c.Git.Branch == "" {
+		return fmt.Errorf("%s: git.branch is empty: it is \"session\", \"none\" or the name of a branch", path)
+	}
+	if c.Git.Worktree && c.Git.Branch == BranchNone {
+		return fmt.Errorf("%s: git.worktree needs a branch, and git.branch is \"none\"", path)
 	}
 	for _, p := range c.KeepEnv {
 		if _, err := pathpkg.Match(p, ""); p == "" || err != nil {

@@ -63,6 +63,7 @@ func Terminal(w io.Writer, d queue.Snapshot, o Options) error {
 	p.questions(v)
 	p.actions(v)
 	p.stories(v)
+	p.work(v)
 	p.doubts(v)
 	p.words(v)
 	p.places(v)

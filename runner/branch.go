@@ -28,6 +28,7 @@ type GitOptions struct {
 	Work   string // queue.WorkBranch or WorkWorktree; "" = where the person is, and git is left alone
 	Branch string // the branch's name; "" = loop/DATE-SESSION
 	Dirty  Dirty
+	Output []os.FileInfo // the files that loop itself writes to, as nohup.out: they may lie in the work tree
 }
 
 // DirtyError says that a session would mix its work with that of the person.
@@ -93,12 +94,22 @@ func survey(ctx context.Context, o *Options) (*ground, error) {
 		return nil, err
 	}
 	for _, e := range list {
+		if e.untracked && t.isOutput(e.path) {
+			t.output = append(t.output, e.path)
+			continue
+		}
 		// A repository of its own is nothing that loop touches.
 		if !e.nested && (!e.same || e.staged) {
 			g.dirty = append(g.dirty, e)
 		}
 	}
 	return g, g.refuse(ctx, o)
+}
+
+// isOutput: loop itself writes to the file.
+func (t *checkout) isOutput(path string) bool {
+	info, err := os.Stat(filepath.Join(t.dir, filepath.FromSlash(path)))
+	return err == nil && slices.ContainsFunc(t.o.Git.Output, func(o os.FileInfo) bool { return os.SameFile(o, info) })
 }
 
 func (g *ground) refuse(ctx context.Context, o *Options) error {

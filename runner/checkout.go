@@ -35,6 +35,7 @@ type checkout struct {
 	filters filters
 	config  []string // settings for each call, each after a -c
 
+	output    []string       // files that loop itself writes to: they are in no snapshot
 	mine      []string       // files with uncommitted changes of the person's
 	left      []string       // repositories of their own that were there before the attempt
 	unsettled *queue.Attempt // the last one, when it did not pass and the work tree is as it left it

@@ -37,7 +37,7 @@ func (t *checkout) keep(ctx context.Context, a *queue.Attempt) error {
 	}
 	a.Parked = p
 	if p != nil {
-		t.o.Progress.Notice(fmt.Sprintf("what the attempt did is kept in %s (%d files)", p.Ref, p.Files))
+		t.o.Progress.Notice(fmt.Sprintf("what the attempt did is kept in %s (%d file(s))", p.Ref, p.Files))
 	}
 	return t.tellUnkept(ctx, a, w)
 }

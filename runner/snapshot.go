@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/queue"
@@ -96,6 +97,7 @@ func (t *checkout) snapshot(ctx context.Context, forced ...string) (w whole, err
 			w.inside = append(w.inside, e.path)
 		}
 		switch {
+		case e.untracked && slices.Contains(t.output, e.path):
 		case e.nested:
 			w.nested = append(w.nested, e.path)
 		case e.gone:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/sim"
 	"github.com/seed-b23e517c/loop/internal/term"
@@ -139,6 +140,7 @@ func (d *demo) night(ctx context.Context, store *queue.Store) (queue.Session, er
 	if err != nil {
 		return queue.Session{}, err
 	}
+	c.Git.Branch = config.BranchNone // its push is one of main
 	ro, err := d.a.runnerOptions(d.w, c, set, "")
 	if err != nil {
 		return queue.Session{}, err

@@ -26,11 +26,16 @@ type runOptions struct {
 	billing                             string
 	max                                 int
 	dryRun, oldClient, noBaseline       bool
+	git                                 gitFlags
 }
 
 const runLong = `Work through the open stories, one fresh client process each, and print the report.
 
 A client that loop has not tested is tested first, in seconds (loop doctor --live).
+The work goes to a branch of its own, loop/DATE-SESSION: one commit for each story that
+passed. What the others did is put aside under refs/loop/parked and the work tree is
+put back; nothing is thrown away, and the report says where it all is. Uncommitted changes
+of yours stop the run before it begins, loop.toml and the story file apart.
 External calls are refused and queued; read them in the report, then decide with
 loop approve and loop reject. One signal (Ctrl-C) ends the run after the client has
 been asked to leave and what it did has been kept; a second one ends it at once.
@@ -56,6 +61,7 @@ func newRun(a *app) *cobra.Command {
 	f.StringVar(&o.claude, "claude", "", "client program to start")
 	f.StringVar(&o.billing, "billing", "", "what the client's work may be charged to: subscription or api-key")
 	f.BoolVar(&o.oldClient, "old-client", false, "run a client that is too old to be relied on; the report says so")
+	o.git.add(cmd)
 	return cmd
 }
 
@@ -81,6 +87,7 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 		}
 		return a.dryRun(ctx, &ro, c)
 	}
+	ro.Git.Output = a.outputs()
 	store, err := a.store(w, false)
 	if err != nil {
 		return err
@@ -160,6 +167,9 @@ func (o *runOptions) apply(c *config.Config, maxSet bool) error {
 	if o.noBaseline {
 		c.Checks.Baseline, c.Sources["checks.baseline"] = false, "flag"
 	}
+	if err := o.git.apply(c); err != nil {
+		return err
+	}
 	if c.Level == policy.Interactive {
 		return usagef("--level unattended", "in a run nobody can be asked, so the level cannot be interactive")
 	}
@@ -188,6 +198,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
 		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: append(a.protected(w.User), c.Notify.HeartbeatFile), Set: set,
+		Git:      gitOptions(c),
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
 }

@@ -76,8 +76,9 @@ func newWorld(t *testing.T, script fakeapi.Script) *world {
 		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 	}
 	w.write("tmp/.keep", "")
-	// The self-test is the subject of its own tests only.
-	w.write("home/.config/loop/config.toml", "[firewall]\nself_test = false\n")
+	// The self-test is the subject of its own tests only, and so is what loop
+	// does with git.
+	w.write("home/.config/loop/config.toml", "[firewall]\nself_test = false\n[git]\nbranch = \"none\"\n")
 	w.write("home/.gitconfig", "[user]\n\tname = Dev\n\temail = dev@example.com\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n")
 	w.git(root, "init", "-q", "--bare", w.remote)
 	w.git(root, "init", "-q", w.repo)
