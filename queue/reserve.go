@@ -16,9 +16,13 @@ const ReserveSize = 16 << 20
 
 // Reserve keeps space in the state folder, which the first write that finds the
 // disk full frees for itself, so that an end can still be recorded. It is freed
-// by the function that it returns.
+// by the function that it returns; asking again fills up what was freed.
 func (s *Store) Reserve() (free func(), err error) {
 	path := filepath.Join(s.dir, reserveName)
+	free = func() { _ = os.Remove(path) }
+	if info, err := os.Stat(path); err == nil && info.Size() == ReserveSize {
+		return free, nil // still there
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("reserve space for the queue: %w", err)
@@ -34,7 +38,7 @@ func (s *Store) Reserve() (free func(), err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("reserve space for the queue: %w", err), os.Remove(path))
 	}
-	return func() { _ = os.Remove(path) }, nil
+	return free, nil
 }
 
 // withRoom runs a write again when the disk was full and there was a reserve to

@@ -51,3 +51,41 @@ func TestReserveIsFreedForAFullDisk(t *testing.T) {
 		})
 	}
 }
+
+// What was freed is filled up again, and what is there is left alone.
+func TestReserveAgain(t *testing.T) {
+	s := &Store{dir: t.TempDir()}
+	path := filepath.Join(s.dir, reserveName)
+	for _, before := range []string{"nothing", "part"} {
+		if before == "part" {
+			if err := os.Truncate(path, 5); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Reserve(); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() != ReserveSize {
+			t.Errorf("from %s: %v, %v", before, info, err)
+		}
+	}
+	was, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := s.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is, err := os.Stat(path); err != nil || !is.ModTime().Equal(was.ModTime()) {
+		t.Errorf("a whole one was written anew: %v", err)
+	}
+	if free(); exists(path) {
+		t.Error("not freed")
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

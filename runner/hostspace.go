@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
 )
@@ -60,6 +62,9 @@ func freeNear(dir string, free func(string) (uint64, error)) (at string, n uint6
 // noRoom says why no further story is begun for want of space, "" when there is
 // enough, or nobody can say.
 func (r *run) noRoom() string {
+	if _, err := r.o.Store.Reserve(); errors.Is(err, syscall.ENOSPC) {
+		return "the disk is full: " + err.Error()
+	}
 	if r.o.Host.Space == 0 {
 		return ""
 	}
