@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -180,11 +181,12 @@ func TestEveryFailureIsParked(t *testing.T) {
 		"server error": {Steps: []sim.Step{left, {Fail: "server"}}},
 		"usage limit":  {Steps: []sim.Step{left, {Fail: "usage-limit"}}},
 		"crash":        {Steps: []sim.Step{left, {Crash: true}}},
-		"unguarded":    {Hooks: sim.HooksNone, Steps: []sim.Step{left, {Hang: true}}},
+		"silence":      {Steps: []sim.Step{left, {Hang: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := gitNight(t, each(map[string]sim.Part{"*": part}), "first")
+			n.o.Silence = 2 * time.Second
 			snap := n.run(t.Context())
 			a := snap.Attempts[0]
 			if a.Parked == nil || n.ask("show", a.Parked.Ref+":half.txt") != "half" {
