@@ -134,7 +134,8 @@ func pushesApart(ctx context.Context, o *Options, a *queue.Attempt) map[string]b
 	apart := pushes(ctx, o)
 	maps.DeleteFunc(apart, func(line string, _ bool) bool {
 		sec, ok := pushTime(line)
-		return ok && sec >= a.Started.Unix() && sec <= info.ModTime().Add(afterDeath).Unix()
+		// git's times are whole seconds; in the first one no client has yet made a call.
+		return ok && sec > a.Started.Unix() && sec <= info.ModTime().Add(afterDeath).Unix()
 	})
 	return apart
 }
