@@ -27,7 +27,8 @@ const (
 	exitInterrupted = 130
 )
 
-// storyFile is a prd.json with the stories S1, S2, ... of the given titles.
+// storyFile is a prd.json with the stories S1, S2, ... of the given titles. They
+// are checks: most of them change nothing, and are about something else.
 func storyFile(titles ...string) string {
 	items := make([]string, len(titles))
 	for i, title := range titles {
@@ -36,6 +37,7 @@ func storyFile(titles ...string) string {
       "title": %s,
       "acceptanceCriteria": ["it is there"],
       "priority": %d,
+      "check": true,
       "passes": false
     }`, i+1, marshal(title), i+1)
 	}

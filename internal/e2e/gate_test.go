@@ -14,7 +14,7 @@ func TestFailedGateIsToldToTheNextAttempt(t *testing.T) {
 	t.Parallel()
 	title := "Try once more"
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{fakeapi.Say("done")}}})
-	w.stories("gates = [\"echo GATE-SAYS-WHY; false\"]\n", title)
+	w.stories("gates = [\"echo GATE-SAYS-WHY; false\"]\n[checks]\nbaseline = false\n[retries]\nattempts = 1\n", title)
 	w.loop("run").want(t, exitFailed, "GATE-SAYS-WHY")
 	w.loop("run").want(t, exitFailed)
 	first, second := w.api.Requests()[0].FirstUser(), w.api.Requests()[1].FirstUser()
@@ -29,7 +29,7 @@ func TestGateThatHangsIsEnded(t *testing.T) {
 	t.Parallel()
 	title := "Hang at the gate"
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{fakeapi.Say("done")}}})
-	w.stories("gates = [\"(tail -f /dev/null); true\"]\n[budget]\ngate = \"1s\"\n[retries]\nattempts = 1\n", title)
+	w.stories("gates = [\"(tail -f /dev/null); true\"]\n[budget]\ngate = \"1s\"\n[checks]\nbaseline = false\n[retries]\nattempts = 1\n", title)
 	w.loop("run").want(t, exitFailed)
 	w.nothingIsLeft()
 	diff(t, "outcomes", []string{"S1 gate-failed"}, outcomes(w.report()))
@@ -39,7 +39,7 @@ func TestInterruptAtTheGateLeavesNothing(t *testing.T) {
 	t.Parallel()
 	title := "Be stopped at the gate"
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{fakeapi.Say("done")}}})
-	w.stories("gates = [\"echo $$ > near; tail -f /dev/null\"]\n", title)
+	w.stories("gates = [\"echo $$ > near; tail -f /dev/null\"]\n[checks]\nbaseline = false\n", title)
 	p := w.startLoop("run")
 	near := w.pid(p, "near")
 	p.signal(syscall.SIGINT)

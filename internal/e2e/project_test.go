@@ -98,8 +98,8 @@ func TestMarkdownStoriesAndWorktrees(t *testing.T) {
 			fakeapi.Call(fakeapi.Bash("git push origin HEAD:refs/heads/md")), fakeapi.Say("done"),
 		}},
 	})
-	w.write("repo/stories/a.md", "---\nid: top\ndepends: [ground]\n---\n# Build on it\n\n- [ ] it stands\n")
-	w.write("repo/stories/b.md", "---\nid: ground\n---\n# Lay the ground\n")
+	w.write("repo/stories/a.md", "---\nid: top\ndepends: [ground]\ncheck: true\n---\n# Build on it\n\n- [ ] it stands\n")
+	w.write("repo/stories/b.md", "---\nid: ground\ncheck: true\n---\n# Lay the ground\n")
 	w.commitAll()
 	w.loop("run").want(t, exitWaiting)
 	diff(t, "outcomes", []string{"ground unproven", "top unproven"}, outcomes(w.report()))
