@@ -8,7 +8,7 @@ BUILD = -trimpath $(if $(VERSION),-ldflags '-X main.version=$(VERSION)')
 # Else every program under the race detector takes a second to exit.
 export GORACE = atexit_sleep_ms=0
 
-.PHONY: help build demo test e2e check bench score install clean
+.PHONY: help build demo test night e2e check bench score install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ demo: build ## a whole night in a temporary repository, offline, in seconds
 
 test: ## every test that needs no download
 	$(GO) test $(RACE) -shuffle=on ./...
+
+night: ## a simulated night of 25 stories in which everything goes wrong
+	$(GO) test ./cmd/loop -run TestANightInWhichEverythingGoesWrong -count=1 -v
 
 e2e: ## tests with the real client, which is installed into a cache first
 	client=$$(./internal/e2e/client.sh) && \
