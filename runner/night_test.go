@@ -617,7 +617,7 @@ func TestAfterAKillGitsNotesAreCompared(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	text := note(a.Started.Add(-time.Hour)) + note(a.Started.Add(2 * time.Second)) + note(a.Started.Add(time.Hour))
+	text := note(a.Started.Add(-time.Hour)) + note(a.Started.Add(2*time.Second)) + note(a.Started.Add(time.Hour))
 	if err := os.WriteFile(filepath.Join(logs, "main"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
