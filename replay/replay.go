@@ -88,6 +88,10 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		return res, err
 	}
 	since := Look(ctx, a, shell, r.Env, r.Now())
+	// An action that `loop scan` or a prompt put here has no session of a run.
+	if session, err := r.Store.Session(ctx, a.Session); err == nil {
+		since.Work = session.Work
+	}
 	if err := Show(r.Out, a, since); err != nil {
 		return res, err
 	}

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,11 +112,29 @@ func changes(a queue.Action, s Since) []string {
 	default:
 		out = append(out, "git HEAD is the same, "+at(s.Head, s.Branch))
 	}
+	out = append(out, workNotes(a, s.Work)...)
 	for _, f := range s.Files {
 		out = append(out, fmt.Sprintf("!! changed: %s, at %s", shown(f.Path), f.Modified.Format(time.RFC3339)))
 	}
 	if len(s.Files) == 0 {
 		out = append(out, "no file that it names has changed")
+	}
+	return out
+}
+
+// workNotes say what loop's own branch and commits mean for a line that was
+// written before they were there.
+func workNotes(a queue.Action, w *queue.Work) []string {
+	if w == nil || w.Gone {
+		return nil
+	}
+	var out []string
+	if slices.ContainsFunc(a.Rules, func(r string) bool { return strings.Contains(r, "push") }) {
+		out = append(out, fmt.Sprintf("!! the work of that session is on the branch %s: a push of another branch sends none of it before it is merged there",
+			term.Quote(term.Lookalikes(w.Branch))))
+	}
+	if slices.Contains(a.Rules, "git-history") {
+		out = append(out, "!! loop has committed what that session left: a commit in this line may find nothing to commit, and end it")
 	}
 	return out
 }

@@ -260,3 +260,25 @@ func TestAge(t *testing.T) {
 		}
 	}
 }
+
+// A session's branch and loop's own commits change what a recorded line does.
+func TestShowTellsOfTheSessionsBranch(t *testing.T) {
+	a := screenAction("git add -A && git commit -m x && git push origin main")
+	a.Rules = []string{"git-push", "git-history"}
+	since := screenSince()
+	since.Work = &queue.Work{Branch: "loop/2026-02-23-0195d3a0"}
+	var b strings.Builder
+	if err := Show(&b, a, since); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"on the branch loop/2026-02-23-0195d3a0: a push of another branch sends none of it", "may find nothing to commit"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, b.String())
+		}
+	}
+	since.Work.Gone = true
+	b.Reset()
+	if err := Show(&b, a, since); err != nil || strings.Contains(b.String(), "branch loop/") {
+		t.Errorf("%v:\n%s", err, b.String())
+	}
+}

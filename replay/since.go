@@ -29,6 +29,7 @@ type Since struct {
 	Branch string // branch now; "HEAD" when detached
 	Git    string // why the two are not known; "" = they are
 	Files  []FileChange
+	Work   *queue.Work // where the work of the action's session is; nil = loop left git alone
 }
 
 // FileChange is a file that the command names and that is newer than the
