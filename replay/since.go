@@ -91,7 +91,7 @@ func gitState(ctx context.Context, dir string, env []string) (head, branch, prob
 			"git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull,
 			"rev-parse", "HEAD", "--abbrev-ref", "HEAD",
 		},
-		Dir: dir, Env: env, Timeout: gitTimeout, Separate: true,
+		Dir: dir, Env: env, Plain: true, Timeout: gitTimeout, Separate: true,
 	})
 	lines := strings.Fields(string(out.Tail))
 	if out.OK() && len(lines) == 2 {

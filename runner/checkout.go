@@ -33,7 +33,8 @@ type checkout struct {
 	branch  string // full name of the session's ref
 	who     []string
 	filters filters
-	config  []string // settings for each call, each after a -c
+	config  []string          // settings for each call, each after a -c
+	paths   map[string]string // where git keeps its files, by name: that stays as it was when it was asked first
 
 	output    []string       // files that loop itself writes to: they are in no snapshot
 	mine      []string       // files with uncommitted changes of the person's
@@ -86,7 +87,7 @@ func (t *checkout) git(ctx context.Context, c *call, args ...string) (string, er
 	}
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv: argv, Dir: t.dir, Env: override(gateEnv(t.o), []string{"GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF"}, set), Stdin: c.stdin,
-		Timeout: gitWorkTimeout, Tail: maxGitOutput, Separate: true, Now: t.o.Now,
+		Plain: true, Timeout: gitWorkTimeout, Tail: maxGitOutput, Separate: true, Now: t.o.Now,
 	})
 	text := strings.TrimSuffix(string(out.Tail), "\n")
 	if out.OK() && !out.Cut {
@@ -155,11 +156,21 @@ func (t *checkout) within(ctx context.Context, old, of string) bool {
 
 // path is where git keeps a file of this work tree.
 func (t *checkout) path(ctx context.Context, name string) (string, error) {
+	if p, ok := t.paths[name]; ok {
+		return p, nil
+	}
 	p, err := t.git(ctx, nil, "rev-parse", "--git-path", name)
-	if err == nil && !filepath.IsAbs(p) {
+	if err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(p) {
 		p = filepath.Join(t.dir, p)
 	}
-	return p, err
+	if t.paths == nil {
+		t.paths = map[string]string{}
+	}
+	t.paths[name] = p
+	return p, nil
 }
 
 // refilter gives filters that the agent made or changed the value of the

@@ -162,6 +162,9 @@ func clientEnv(o *Options, attemptID string) []string {
 // gateEnv is the environment of a gate: it runs what the agent wrote, and may
 // push as little as the agent.
 func gateEnv(o *Options) []string {
+	if o.gateEnv != nil {
+		return o.gateEnv
+	}
 	given, _ := Withheld(o.Env, o.KeepEnv)
 	return override(given, nil, append(belt(o, given), "GIT_TERMINAL_PROMPT=0"))
 }

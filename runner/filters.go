@@ -16,7 +16,7 @@ func readFilters(ctx context.Context, o *Options, dir string) filters {
 	// No filters and no answer are the same: then there is none to put back.
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv: []string{"git", "config", "--null", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`},
-		Dir:  dir, Env: gateEnv(o), Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
+		Dir:  dir, Env: gateEnv(o), Plain: true, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
 	})
 	for entry := range strings.SplitSeq(string(out.Tail), "\x00") {
 		if key, value, ok := strings.Cut(entry, "\n"); ok {

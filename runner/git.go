@@ -23,7 +23,7 @@ func place(ctx context.Context, o *Options, dir string) firewall.Place {
 
 func gitLine(ctx context.Context, o *Options, dir string, args ...string) string {
 	out := proc.Run(ctx, proc.RunOptions{
-		Argv: append([]string{"git"}, args...), Dir: dir, Env: o.Env, Timeout: gitTimeout, Tail: 4 << 10, Now: o.Now,
+		Argv: append([]string{"git"}, args...), Dir: dir, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 4 << 10, Now: o.Now,
 	})
 	if out.Err != nil || out.ExitCode != 0 {
 		return ""

@@ -44,6 +44,9 @@ func Guarded(o *Options, gitDir string) *policy.Guarded {
 
 // GitDir is git's common directory of the repository, "" when there is none.
 func GitDir(ctx context.Context, o *Options) string {
+	if o.gitDir != "" {
+		return o.gitDir
+	}
 	return gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-common-dir")
 }
 

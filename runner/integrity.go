@@ -33,7 +33,7 @@ type integrity struct {
 }
 
 func readIntegrity(ctx context.Context, o *Options) integrity {
-	common := gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	common := GitDir(ctx, o)
 	in := integrity{
 		told: fingerprints(o.Watched), client: clientFiles(o.Root), gates: map[string]hash{}, hooks: map[string]hash{},
 		config: gitSettings(ctx, o), gateOf: gateFiles(o),
@@ -135,7 +135,7 @@ func gitSettings(ctx context.Context, o *Options) map[string]string {
 	for _, scope := range []string{"--local", "--worktree"} {
 		got := proc.Run(ctx, proc.RunOptions{
 			Argv: []string{"git", "config", scope, "--list", "-z"}, Dir: o.Root, Env: o.Env,
-			Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
+			Plain: true, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
 		})
 		if !got.OK() {
 			continue

@@ -55,7 +55,7 @@ func gitMemory(ctx context.Context, o *Options) []string {
 		argv = append(argv, ":(glob)**/"+name)
 	}
 	out := proc.Run(ctx, proc.RunOptions{
-		Argv: argv, Dir: o.Root, Env: o.Env, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
+		Argv: argv, Dir: o.Root, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
 	})
 	if !out.OK() {
 		return nil

@@ -113,6 +113,8 @@ type Options struct {
 	Tell     func(Event)  // what a person who is away may want to hear of; must not wait; nil = nobody is told
 	Log      *slog.Logger // details for whoever looks for a fault; nil = none
 	Host     Host
+	gitDir   string          // git's common directory; "" = not asked yet, or none
+	gateEnv  []string        // see the function; nil = not made yet
 	Kill     <-chan struct{} // closed by the second signal: end now
 	Now      func() time.Time
 	Sleep    func(context.Context, time.Duration) error // nil = the machine's timer
@@ -179,6 +181,9 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	if o.Jitter == nil {
 		o.Jitter = randomJitter
 	}
+	// Asked for again and again.
+	o.gateEnv = gateEnv(&o)
+	o.gitDir = GitDir(ctx, &o)
 	unlock, err := lockRun(o.State)
 	if err != nil {
 		return queue.Session{}, err

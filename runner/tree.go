@@ -29,6 +29,7 @@ type trees struct {
 	o       *Options
 	dir     string
 	objects string // the repository's own
+	own     string // its index
 	filters filters
 	config  []string // settings for each call, each after a -c
 }
@@ -38,6 +39,7 @@ func newTrees(ctx context.Context, o *Options, session string) (*trees, error) {
 	t := &trees{
 		o: o, dir: filepath.Join(o.State, "runs", session, "objects"),
 		objects: gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-path", "objects"),
+		own:     gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-path", "index"),
 		filters: readFilters(ctx, o, o.Root),
 	}
 	return t, os.MkdirAll(t.dir, 0o700)
@@ -52,7 +54,7 @@ func (t *trees) read(ctx context.Context) tree {
 	}
 	t.config = t.filters.over(readFilters(ctx, t.o, t.o.Root))
 	index := filepath.Join(t.dir, "index")
-	if err := copyIndex(gitLine(ctx, t.o, t.o.Root, "rev-parse", "--path-format=absolute", "--git-path", "index"), index); err != nil {
+	if err := copyIndex(t.own, index); err != nil {
 		return tree{}
 	}
 	defer os.Remove(index)
@@ -105,7 +107,7 @@ func (t *trees) nested(ctx context.Context, index string) bool {
 func (t *trees) clean(ctx context.Context, dir string) bool {
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv: []string{"git", "-c", "core.fsmonitor=false", "status", "--porcelain"}, Dir: dir, Env: gateEnv(t.o),
-		Timeout: gitTimeout, Tail: 4 << 10, Separate: true, Now: t.o.Now,
+		Plain: true, Timeout: gitTimeout, Tail: 4 << 10, Separate: true, Now: t.o.Now,
 	})
 	return out.OK() && len(out.Tail) == 0
 }
@@ -181,7 +183,7 @@ func (t *trees) git(ctx context.Context, index string, args ...string) proc.Outp
 	}
 	return proc.Run(ctx, proc.RunOptions{
 		Argv: append(append(argv, t.config...), args...), Dir: t.o.Root, Env: override(gateEnv(t.o), nil, env),
-		Timeout: treeTime, Tail: 8 << 20, Separate: true, Now: t.o.Now,
+		Plain: true, Timeout: treeTime, Tail: 8 << 20, Separate: true, Now: t.o.Now,
 	})
 }
 

@@ -27,7 +27,7 @@ import (
 // longNight is a repository with stories, a remote, a scripted client and the
 // built program.
 type longNight struct {
-	t                        *testing.T
+	t                        testing.TB
 	root, repo, remote, mark string
 	env                      []string
 }
@@ -39,7 +39,7 @@ silence = "4s"
 attempts = 2
 `
 
-func newLongNight(t *testing.T, script sim.Script, titles []string) *longNight {
+func newLongNight(t testing.TB, script sim.Script, titles []string) *longNight {
 	t.Helper()
 	root := t.TempDir()
 	n := &longNight{t: t, root: root, repo: filepath.Join(root, "repo"), remote: filepath.Join(root, "remote.git"), mark: filepath.Join(root, "marks")}
@@ -349,4 +349,42 @@ func TestANightInWhichEverythingGoesWrong(t *testing.T) {
 	if left := n.left(); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
+}
+
+// BenchmarkStory is what loop costs beside the client: the time of a story that
+// writes one file, on a branch of its own with a gate that passes at once, less
+// that of the scripted client alone.
+func BenchmarkStory(b *testing.B) {
+	const count = 20
+	titles := make([]string, count)
+	for i := range titles {
+		titles[i] = fmt.Sprintf("Write file %d", i+1)
+	}
+	script := sim.Script{Schema: 1, Stories: map[string]sim.Part{}}
+	for i := 1; i <= count; i++ {
+		script.Stories[fmt.Sprint(i)] = sim.Part{Steps: []sim.Step{
+			sim.Call("Write", map[string]string{"file_path": fmt.Sprintf("s%d.txt", i), "content": "work\n"}), {Text: "done"},
+		}}
+	}
+	var all, client time.Duration
+	for b.Loop() {
+		n := newLongNight(b, script, titles)
+		began := time.Now()
+		if code, out := n.do("loop", "run"); code != exitDone {
+			b.Fatalf("exit %d\n%s", code, out)
+		}
+		all += time.Since(began)
+		began = time.Now()
+		for i := 1; i <= count; i++ {
+			if code, out := n.do(filepath.Join(n.root, "bin", "claude"), "--print", "--output-format", "stream-json", "--verbose",
+				"--permission-mode", "bypassPermissions", fmt.Sprintf("Story: %d", i)); code != 0 {
+				b.Fatalf("client: exit %d\n%s", code, out)
+			}
+		}
+		client += time.Since(began)
+	}
+	per := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / count / float64(b.N) }
+	b.ReportMetric(per(all-client), "ms-loop/story")
+	b.ReportMetric(per(client), "ms-client/story")
+	b.ReportMetric(0, "ns/op")
 }

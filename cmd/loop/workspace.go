@@ -44,7 +44,7 @@ func (a *app) workspaceAt(ctx context.Context, dir string) (workspace, error) {
 func (a *app) askGit(ctx context.Context, dir string, args ...string) []string {
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv: append([]string{"git", "rev-parse", "--path-format=absolute"}, args...),
-		Dir:  dir, Env: a.env, Timeout: 10 * time.Second, Separate: true, Now: a.now,
+		Dir:  dir, Env: a.env, Plain: true, Timeout: 10 * time.Second, Separate: true, Now: a.now,
 	})
 	if !out.OK() {
 		return nil

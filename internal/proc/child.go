@@ -31,6 +31,7 @@ type Child struct {
 	mark  string
 	grace time.Duration
 	drain time.Duration
+	plain bool
 	out   *stream // nil when the caller gave its own stdout
 
 	ending atomic.Bool   // Terminate or Kill was called: nothing that remains is a surprise
@@ -88,6 +89,7 @@ func newChild(o Options) *Child {
 		mark:  o.Mark,
 		grace: o.Grace,
 		drain: o.Drain,
+		plain: o.Plain,
 		gone:  make(chan struct{}),
 		done:  make(chan struct{}),
 		seen:  map[int]uint64{},
@@ -222,6 +224,21 @@ func (c *Child) watch() {
 			alive = false
 		}
 	}
+	c.state = c.bury()
+	close(c.done)
+	if c.out != nil {
+		time.AfterFunc(c.drain, c.out.over)
+	}
+}
+
+// bury ends what the leader, which has exited, has left, and lets it go.
+func (c *Child) bury() State {
+	if c.plain && !c.ending.Load() {
+		state := c.reap()
+		close(c.gone)
+		children.forget(c)
+		return state
+	}
 	left := children.leftovers(c)
 	state := c.reap()
 	close(c.gone)
@@ -229,11 +246,7 @@ func (c *Child) watch() {
 	if !c.ending.Load() || anyStuck(left) {
 		state.Leftovers = left
 	}
-	c.state = state
-	close(c.done)
-	if c.out != nil {
-		time.AfterFunc(c.drain, c.out.over)
-	}
+	return state
 }
 
 // reap kills the rest of the group while the dead leader still holds its id,

@@ -53,6 +53,7 @@ type Options struct {
 
 	Grace time.Duration // from TERM to KILL; 0 = DefaultGrace
 	Drain time.Duration // how long Child.Stdout waits for holders of the other end after the end; 0 = DefaultDrain
+	Plain bool          // a program of ours that leaves nothing behind: its tree is not looked for when it has ended by itself
 	Bound bool          // the child gets a TERM when we die, however we die (Linux)
 	Mark  string        // the value of MarkVar; "" = a random one
 }

@@ -92,10 +92,15 @@ func (r *registry) end(c *Child, left []Leftover) []Leftover {
 		seen = 1 // leftovers has just looked and found nothing
 	}
 	left = r.purge(left, c, seen)
+	r.forget(c)
+	return left
+}
+
+// forget takes c out of the register.
+func (r *registry) forget(c *Child) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.remove(c)
-	return left
 }
 
 // purge kills the family of c, pass after pass, until none is found twice in

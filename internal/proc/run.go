@@ -21,6 +21,7 @@ type RunOptions struct {
 	Tee      io.Writer     // gets all output as it comes; nil = nobody
 	Separate bool          // stderr goes to Output.Stderr and not with stdout
 	Mark     string
+	Plain    bool             // see Options
 	Now      func() time.Time // for Output.Duration; nil = it stays zero
 }
 
@@ -71,7 +72,7 @@ func (o RunOptions) run(ctx context.Context) Output {
 		defer stderr.close()
 	}
 	c, err := Start(Options{
-		Argv: o.Argv, Dir: o.Dir, Env: o.Env, Stdin: o.Stdin, Grace: o.Grace, Mark: o.Mark,
+		Argv: o.Argv, Dir: o.Dir, Env: o.Env, Stdin: o.Stdin, Grace: o.Grace, Mark: o.Mark, Plain: o.Plain,
 		Stdout: both.w, Stderr: stderr.w,
 	})
 	if err != nil {
