@@ -29,7 +29,7 @@ func impatient(t *testing.T, dir string) *Store {
 // holdLock takes the queue's lock as another process does.
 func holdLock(t *testing.T, s *Store) (release func()) {
 	t.Helper()
-	unlock, err := s.lock(t.Context())
+	unlock, err := open(t, s.dir).lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func holdLock(t *testing.T, s *Store) (release func()) {
 
 func actions(t *testing.T, s *Store) []Action {
 	t.Helper()
-	list, err := s.Actions(t.Context(), Filter{})
+	list, err := open(t, s.dir).Actions(t.Context(), Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestBusyQueueSpoolsAndTheNextWriterFolds(t *testing.T) {
 	if !s.Spooled() {
 		t.Error("nothing is said to be spooled")
 	}
-	third, _, err := s.Add(t.Context(), push("third"))
+	third, _, err := open(t, s.dir).Add(t.Context(), push("third"))
 	if err != nil || third.Number != 3 {
 		t.Fatalf("number %d, %v: what came first is not first", third.Number, err)
 	}
@@ -119,7 +119,7 @@ func TestFoldThatDiedBeforeTheRemovalDoublesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Fold(t.Context()); err != nil {
+	if err := open(t, s.dir).Fold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	before := actions(t, s)
@@ -127,10 +127,10 @@ func TestFoldThatDiedBeforeTheRemovalDoublesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	spoolOne(t, s, "later") // and the spool goes on beside it
-	if err := s.Fold(t.Context()); err != nil {
+	if err := open(t, s.dir).Fold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Fold(t.Context()); err != nil {
+	if err := open(t, s.dir).Fold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	after := actions(t, s)
@@ -272,10 +272,10 @@ func TestSpoolingProcessesThatAreKilled(t *testing.T) {
 	}
 	wg.Wait()
 	s := open(t, dir)
-	if err := s.Fold(t.Context()); err != nil {
+	if err := open(t, s.dir).Fold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Fold(t.Context()); err != nil { // what was spooled beside a fold that died
+	if err := open(t, s.dir).Fold(t.Context()); err != nil { // what was spooled beside a fold that died
 		t.Fatal(err)
 	}
 	times := map[string]int{}
