@@ -79,11 +79,7 @@ func newAuditExport(a *app) *cobra.Command {
 			"signed states. `loop audit verify FILE` checks it anywhere. The last session by default.\n\n" + exitHelp,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error {
-			_, store, err := a.openStore(cmd.Context(), true)
-			if err != nil {
-				return err
-			}
-			s, err := session(cmd.Context(), store, refs)
+			store, s, err := a.openSession(cmd.Context(), refs)
 			if err != nil {
 				return err
 			}

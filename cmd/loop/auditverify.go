@@ -94,11 +94,7 @@ func (a *app) trail(ctx context.Context, refs []string) (audit.Trail, *audit.Kno
 		t, err := readFrom(a, refs[0], audit.Read)
 		return t, nil, err
 	}
-	_, store, err := a.openStore(ctx, true)
-	if err != nil {
-		return audit.Trail{}, nil, err
-	}
-	s, err := session(ctx, store, refs)
+	store, s, err := a.openSession(ctx, refs)
 	if err != nil {
 		return audit.Trail{}, nil, err
 	}

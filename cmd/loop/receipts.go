@@ -23,11 +23,7 @@ func newReceipts(a *app) *cobra.Command {
 			"were refused are listed without one. `loop receipts verify` says what a receipt is worth.\n\n" + exitHelp,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error {
-			_, store, err := a.openStore(cmd.Context(), true)
-			if err != nil {
-				return err
-			}
-			s, err := session(cmd.Context(), store, refs)
+			store, s, err := a.openSession(cmd.Context(), refs)
 			if err != nil {
 				return err
 			}

@@ -42,16 +42,23 @@ func newReport(a *app) *cobra.Command {
 
 // snapshot is the session of refs, or the last one.
 func (a *app) snapshot(ctx context.Context, refs []string) (*queue.Store, queue.Snapshot, error) {
-	_, store, err := a.openStore(ctx, true)
-	if err != nil {
-		return nil, queue.Snapshot{}, err
-	}
-	s, err := session(ctx, store, refs)
+	store, s, err := a.openSession(ctx, refs)
 	if err != nil {
 		return nil, queue.Snapshot{}, err
 	}
 	snap, err := store.Snapshot(ctx, s.ID)
 	return store, snap, err
+}
+
+// openSession opens the queue for reading and finds the session that refs name,
+// or the last one.
+func (a *app) openSession(ctx context.Context, refs []string) (*queue.Store, queue.Session, error) {
+	_, store, err := a.openStore(ctx, true)
+	if err != nil {
+		return nil, queue.Session{}, err
+	}
+	s, err := session(ctx, store, refs)
+	return store, s, err
 }
 
 func session(ctx context.Context, store *queue.Store, refs []string) (queue.Session, error) {
