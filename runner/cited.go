@@ -3,9 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -256,22 +254,12 @@ func inputText(c *transcript.Call) string {
 	return string(c.Input)
 }
 
-// eachEvent decodes a transcript.
+// eachEvent decodes the transcript of a file.
 func eachEvent(path string, see func(transcript.Event)) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	dec := transcript.NewDecoder(f, transcript.Options{})
-	for {
-		ev, err := dec.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		see(ev)
-	}
+	return transcript.Each(f, transcript.Options{}, func(ev transcript.Event) error { see(ev); return nil })
 }

@@ -117,18 +117,10 @@ func (w *watch) decode() (<-chan transcript.Event, <-chan error) {
 	events, readErr := make(chan transcript.Event, 64), make(chan error, 1)
 	go func() {
 		defer close(events)
-		dec := transcript.NewDecoder(io.TeeReader(w.child.Stdout(), w.keep), transcript.Options{})
-		for {
-			ev, err := dec.Next()
-			if err != nil {
-				if errors.Is(err, io.EOF) {
-					err = nil
-				}
-				readErr <- err
-				return
-			}
+		readErr <- transcript.Each(io.TeeReader(w.child.Stdout(), w.keep), transcript.Options{}, func(ev transcript.Event) error {
 			events <- ev
-		}
+			return nil
+		})
 	}()
 	return events, readErr
 }

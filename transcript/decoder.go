@@ -1,6 +1,9 @@
 package transcript
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 // Decoder reads a transcript event by event.
 type Decoder struct {
@@ -28,6 +31,23 @@ func (d *Decoder) Next() (Event, error) {
 	ev := d.waiting[0]
 	d.waiting = d.waiting[1:]
 	return ev, nil
+}
+
+// Each decodes r to its end and hands each event to do, whose error ends it.
+func Each(r io.Reader, o Options, do func(Event) error) error {
+	d := NewDecoder(r, o)
+	for {
+		ev, err := d.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = do(ev)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // Stats says what has been read so far.

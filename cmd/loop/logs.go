@@ -78,24 +78,7 @@ func (a *app) logs(ctx context.Context, refs []string, o logsOptions) error {
 	}
 	ro.All = o.all
 	l := report.NewLog(a.stdout, ro, numbers(ctx, store, at))
-	return eachEvent(r, l.Event)
-}
-
-// eachEvent decodes a transcript to its end.
-func eachEvent(r io.Reader, do func(transcript.Event) error) error {
-	dec := transcript.NewDecoder(r, transcript.Options{})
-	for {
-		ev, err := dec.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := do(ev); err != nil {
-			return err
-		}
-	}
+	return transcript.Each(r, transcript.Options{}, l.Event)
 }
 
 // rawLog prints a transcript as it is; a terminal gets no byte of it raw.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,20 +67,19 @@ func commands(dir string) (map[string]string, error) {
 	}
 	defer f.Close()
 	out := map[string]string{}
-	dec := transcript.NewDecoder(f, transcript.Options{})
-	for {
-		ev, err := dec.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return out, nil
-		case err != nil:
-			return nil, fmt.Errorf("read the transcript in %q: %w", dir, err)
-		case ev.Kind == transcript.KindCall && ev.Call.ID != "":
-			if _, ok := out[ev.Call.ID]; !ok {
-				out[ev.Call.ID] = policy.CommandOf(policy.Call{Tool: ev.Call.Name, Input: ev.Call.Input})
-			}
+	err = transcript.Each(f, transcript.Options{}, func(ev transcript.Event) error {
+		if ev.Kind != transcript.KindCall || ev.Call.ID == "" {
+			return nil
 		}
+		if _, ok := out[ev.Call.ID]; !ok {
+			out[ev.Call.ID] = policy.CommandOf(policy.Call{Tool: ev.Call.Name, Input: ev.Call.Input})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the transcript in %q: %w", dir, err)
 	}
+	return out, nil
 }
 
 // said is what the agents said last in some attempts of a session, with the

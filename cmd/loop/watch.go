@@ -14,6 +14,7 @@ import (
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
+	"github.com/seed-b23e517c/loop/transcript"
 	"github.com/seed-b23e517c/loop/watch"
 )
 
@@ -152,7 +153,7 @@ func (s *watchSource) Lines(ctx context.Context, story string, width, n int) ([]
 	ro := s.ro
 	ro.Width = width
 	var b bytes.Buffer
-	if err := eachEvent(bytes.NewReader(end), report.NewLog(&b, ro, numbers(ctx, s.store, at)).Event); err != nil {
+	if err := transcript.Each(bytes.NewReader(end), transcript.Options{}, report.NewLog(&b, ro, numbers(ctx, s.store, at)).Event); err != nil {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
