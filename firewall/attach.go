@@ -7,9 +7,6 @@ import (
 	"github.com/seed-b23e517c/loop/receipt"
 )
 
-// contains reports whether a text has a receipt in it.
-func contains(text string, t receipt.Token) bool { return strings.Contains(text, t.String()) }
-
 // mark is a receipt as the model reads it.
 func mark(t receipt.Token) string { return strings.TrimSpace(receipt.Trailer(t)) }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -226,7 +227,7 @@ func (c *sealed) contradicts(structured json.RawMessage, text string) string {
 		return ""
 	}
 	// A subagent's results come as text only.
-	if c.inline && !contains(text, c.token) {
+	if c.inline && !strings.Contains(text, c.token.String()) {
 		return "the client's stream shows a result without it"
 	}
 	return ""

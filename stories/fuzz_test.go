@@ -24,7 +24,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		root, err := parseJSON(newSource("f", data), 0)
+		root, err := (&parser{src: newSource("f", data), data: data}).document()
 		if twice := err != nil && strings.Contains(err.Error(), "stands twice"); twice {
 			if !json.Valid(data) {
 				t.Fatalf("not valid, and refused only for a key: %v", err)

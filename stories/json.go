@@ -67,11 +67,6 @@ type parser struct {
 	loose bool
 }
 
-// parseJSON reads a whole document that begins at offset from.
-func parseJSON(src *source, from int) (node, error) {
-	return (&parser{src: src, data: src.data, pos: from}).document()
-}
-
 func (p *parser) document() (node, error) {
 	root, err := p.value()
 	if err != nil {

@@ -196,9 +196,6 @@ var maskers = sync.OnceValue(func() []masker {
 })
 
 // MaskField is Mask for a value that stands apart from its name, as in JSON.
-func MaskField(name, value string) string { return Masker{}.MaskField(name, value) }
-
-// MaskField is Mask for a value that stands apart from its name, as in JSON.
 func (k Masker) MaskField(name, value string) string {
 	if value == "" || isReference(value) || !isSecretName(strings.ToLower(name)) || within(k.known(value), 0, len(value)) {
 		return k.Mask(value)

@@ -96,7 +96,7 @@ func TestMaskField(t *testing.T) {
 		{"tokens", "many", "many"},
 	}
 	for _, tt := range tests {
-		if got := MaskField(tt.name, tt.value); got != tt.want {
+		if got := (Masker{}).MaskField(tt.name, tt.value); got != tt.want {
 			t.Errorf("MaskField(%q, %q) = %q, want %q", tt.name, tt.value, got, tt.want)
 		}
 	}

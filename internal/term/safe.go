@@ -4,9 +4,6 @@ package term
 // quoted.
 func Line(s string) string { return Quote(Mask(s)) }
 
-// Lines is Line for text of several lines.
-func Lines(s string) string { return QuoteLines(Mask(s)) }
-
 // Command is how a command, host or path is printed: as Line, and letters
 // that pass for ASCII ones are shown as escapes.
 func Command(s string) string { return Quote(Lookalikes(Mask(s))) }
@@ -14,7 +11,7 @@ func Command(s string) string { return Quote(Lookalikes(Mask(s))) }
 // Line is the function Line for who knows receipts.
 func (k Masker) Line(s string) string { return Quote(k.Mask(s)) }
 
-// Lines is the function Lines for who knows receipts.
+// Lines is Line for text of several lines.
 func (k Masker) Lines(s string) string { return QuoteLines(k.Mask(s)) }
 
 // Command is the function Command for who knows receipts.
