@@ -44,6 +44,7 @@ type Guard struct {
 	mu       sync.Mutex
 	started  bool
 	answered map[string]Reply // by tool_use_id
+	fates    map[string]Fate  // by tool_use_id
 	deferred int
 	cleared  map[string]bool // calls that the files they run speak for, by tool_use_id
 	allowed  []AllowedCall
@@ -62,12 +63,22 @@ func (g *Guard) Started() bool {
 	return g.started
 }
 
-// Asked reports whether the client has asked about this call.
-func (g *Guard) Asked(toolUseID string) bool {
+// Fate is what the firewall had said of a call before it ran, or did not.
+type Fate uint8
+
+// The fates.
+const (
+	Unasked   Fate = iota // nobody asked about it
+	LetRun                // it might run
+	Overruled             // it might run because a rule of the user's own takes back what others say of it
+	Refused               // it was to be kept back
+)
+
+// Fate is what was said of a call.
+func (g *Guard) Fate(toolUseID string) Fate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, ok := g.answered[toolUseID]
-	return ok
+	return g.fates[toolUseID]
 }
 
 // Deferred is how many calls were refused and queued.
@@ -140,9 +151,10 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.answered == nil {
-		g.answered = make(map[string]Reply)
+		g.answered, g.fates = make(map[string]Reply), make(map[string]Fate)
 	}
 	g.answered[r.ToolUseID] = reply
+	g.fates[r.ToolUseID] = LetRun
 	if cleared {
 		if g.cleared == nil {
 			g.cleared = make(map[string]bool)
@@ -150,11 +162,13 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 		g.cleared[r.ToolUseID] = true
 	}
 	if refused {
+		g.fates[r.ToolUseID] = Refused
 		g.deferred++
 		return reply
 	}
 	for _, h := range res.Hits {
 		if h.Allowed {
+			g.fates[r.ToolUseID] = Overruled
 			g.allowed = append(g.allowed, AllowedCall{Rule: h.Rule, Command: policy.CommandOf(call)})
 		}
 	}

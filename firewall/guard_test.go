@@ -132,8 +132,8 @@ func TestDeferredCallIsStoredExactlyAndTheAgentIsTold(t *testing.T) {
 	if diff := cmp.Diff(want, q.actions[0]); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if g.Deferred() != 1 || !g.Asked("toolu_1") || g.Asked("toolu_2") {
-		t.Errorf("deferred %d, asked %v", g.Deferred(), g.Asked("toolu_1"))
+	if g.Deferred() != 1 || g.Fate("toolu_1") != Refused || g.Fate("toolu_2") != Unasked {
+		t.Errorf("deferred %d, %v", g.Deferred(), g.Fate("toolu_1"))
 	}
 }
 

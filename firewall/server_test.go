@@ -141,8 +141,8 @@ func TestStrangersGetNothing(t *testing.T) {
 	if status, _ := request(t, http.MethodGet, s.URL(), right, ""); status != 401 {
 		t.Errorf("GET: %d", status)
 	}
-	if len(q.actions) != 0 || g.Asked("t") {
-		t.Errorf("%d queued, asked %v", len(q.actions), g.Asked("t"))
+	if len(q.actions) != 0 || g.Fate("t") != Unasked {
+		t.Errorf("%d queued, asked %v", len(q.actions), g.Fate("t") != Unasked)
 	}
 	lines, n := s.Strangers()
 	if n != 7 || len(lines) != 7 || !strings.HasPrefix(lines[0], "POST /hook {") {

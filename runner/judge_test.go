@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/transcript"
@@ -27,7 +28,7 @@ func endingOf(t *testing.T, name string) ending {
 func endingOfStream(t *testing.T, f io.Reader) ending {
 	t.Helper()
 	w := &watch{
-		o: &Options{}, guard: allAsked{}, a: &queue.Attempt{}, names: map[string]string{}, grace: time.Hour,
+		o: &Options{}, guard: allAsked{}, a: &queue.Attempt{}, calls: map[string]*shown{}, grace: time.Hour,
 		afterResult: time.NewTimer(time.Hour),
 	}
 	defer w.afterResult.Stop()
@@ -47,9 +48,9 @@ func endingOfStream(t *testing.T, f io.Reader) ending {
 // allAsked is a firewall that was asked about everything.
 type allAsked struct{}
 
-func (allAsked) Started() bool     { return true }
-func (allAsked) Asked(string) bool { return true }
-func (allAsked) Deferred() int     { return 0 }
+func (allAsked) Started() bool             { return true }
+func (allAsked) Fate(string) firewall.Fate { return firewall.LetRun }
+func (allAsked) Deferred() int             { return 0 }
 
 // What each real ending means. The exit codes are those seen with the capture.
 func TestJudgeRealEndings(t *testing.T) {

@@ -182,7 +182,7 @@ func (p *presence) Notice(text string) {
 	p.Progress.Notice(text)
 }
 
-// tellStory tells what became of a story, and what it did outside.
+// tellStory tells what became of a story.
 func (p *presence) tellStory(a queue.Attempt) {
 	if p.o.Tell == nil {
 		return
@@ -193,20 +193,41 @@ func (p *presence) tellStory(a queue.Attempt) {
 	case blocks(a.Outcome):
 		p.tell(HappenedBlock, storyText(a), &a, nil)
 	}
+}
+
+// ranIn tells of what the scan of an attempt found to have reached outside.
+func (p *presence) ranIn(a *queue.Attempt) {
+	if p == nil || p.o.Tell == nil {
+		return
+	}
 	actions, err := p.o.Store.Actions(p.ctx, queue.Filter{Session: a.Session, Story: a.Story})
 	if err != nil {
 		p.o.Log.Warn("what a story did outside could not be read for a notification", "story", a.Story, "error", err)
 		return
 	}
-	var ran []queue.Action // of all attempts at the story since the last telling
+	p.ran(a, actions)
+}
+
+// ran tells of calls that ran and reached outside, of each once in a session.
+func (p *presence) ran(a *queue.Attempt, actions []queue.Action) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	var news []queue.Action
 	for _, x := range actions {
-		if x.Tier == policy.External && x.Evidence == policy.Executed && !p.told[x.ID] {
-			p.told[x.ID] = true
-			ran = append(ran, x)
+		key := x.ToolUseID // one that could not be queued at once has no id yet
+		if key == "" {
+			key = x.ID
+		}
+		if x.Tier == policy.External && x.Evidence == policy.Executed && !p.told[key] {
+			p.told[key] = true
+			news = append(news, x)
 		}
 	}
-	if len(ran) > 0 {
-		p.tell(HappenedExecuted, actionsText("ran and reached outside", ran), &a, ran)
+	p.mu.Unlock()
+	if len(news) > 0 {
+		p.tell(HappenedExecuted, actionsText("ran and reached outside", news), a, news)
 	}
 }
 

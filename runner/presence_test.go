@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/sim"
+	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/stories"
 )
@@ -110,10 +111,23 @@ func TestEventsAreTold(t *testing.T) {
 		if e.Session == "" || e.Text == "" {
 			t.Errorf("an event that says nothing: %+v", e)
 		}
+		if e.What != HappenedExecuted {
+			return
+		}
+		open, err := n.store.OpenAttempts(t.Context())
+		if err != nil || len(open) != 1 || open[0].Scanned || open[0].ChildPid == 0 {
+			t.Errorf("the push is not told while its attempt runs: %+v, %v", open, err)
+		}
+		if len(e.Actions) != 1 || e.Actions[0].Number == 0 || !strings.Contains(e.Text, "git push origin main") {
+			t.Errorf("it is not in the queue: %+v", e)
+		}
 	}
-	n.run(t.Context())
+	snap := n.run(t.Context())
 	if want := []string{"executed 2", "end "}; !slices.Equal(got, want) {
 		t.Errorf("told %q, want %q", got, want)
+	}
+	if len(snap.Actions) != 1 || snap.Actions[0].Line == 0 || snap.Actions[0].Evidence != policy.Executed {
+		t.Errorf("the scan found the same call, which is one action: %+v", snap.Actions)
 	}
 }
 

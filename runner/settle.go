@@ -34,6 +34,7 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	if err := scan(keep, r.o, a, was); err != nil {
 		return err
 	}
+	r.here.ranIn(a)
 	if err := r.claims(keep, a, was.stories); err != nil {
 		return err
 	}

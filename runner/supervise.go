@@ -63,6 +63,7 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		return end, errors.Join(err, killErr)
 	}
 	w := &watch{o: r.o, child: c, guard: guard, seal: guard.Seal, a: a, cost: r.cost, keep: script, grace: r.o.ResultGrace}
+	w.ran = func(e escape) { r.escaped(keep, a, guard.Base, e) }
 	end = w.run(ctx)
 	end.stderr = tail(stderr)
 	r.o.Log.Debug("client ended", "attempt", a.ID, "exit", end.state.ExitCode, "signal", end.state.Signal, "cause", int(end.cause), "result", end.final != nil)

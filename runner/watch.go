@@ -20,7 +20,7 @@ import (
 // guardian is what the watch asks of the firewall.
 type guardian interface {
 	Started() bool
-	Asked(toolUseID string) bool
+	Fate(toolUseID string) firewall.Fate
 	Deferred() int
 }
 
@@ -53,7 +53,8 @@ type watch struct {
 	keep    io.Writer // the transcript
 	grace   time.Duration
 	end     ending
-	names   map[string]string // tool name by call id, of calls without a result yet
+	ran     func(escape)      // told of a call that ran and should not have; nil = nobody is
+	calls   map[string]*shown // by id, those without a result yet
 	doing   string
 	told    time.Time // when the live line was told last
 	seen    time.Time // when the last event came
@@ -68,7 +69,7 @@ func (w *watch) run(ctx context.Context) ending {
 	events, readErr := w.decode()
 	exited := make(chan proc.State, 1)
 	go func() { exited <- w.child.Wait() }()
-	w.names = map[string]string{}
+	w.calls = map[string]*shown{}
 	w.silence, w.wall = time.NewTimer(w.o.Silence), time.NewTimer(w.o.Wall)
 	w.afterResult = time.NewTimer(w.grace)
 	w.afterResult.Stop()
@@ -166,7 +167,7 @@ func (w *watch) see(ev transcript.Event) {
 		}
 	case transcript.KindCall:
 		w.a.Calls++
-		w.names[ev.Call.ID] = ev.Call.Name
+		w.calls[ev.Call.ID] = show(ev)
 		if asked := askedByTool(ev.Call); asked != "" {
 			w.a.Question = asked
 		}
@@ -178,7 +179,7 @@ func (w *watch) see(ev transcript.Event) {
 			w.stop(stopUnguarded, fmt.Sprintf("the client called %q before its hooks had reported: the firewall was not live", ev.Call.Name))
 		}
 	case transcript.KindResult:
-		w.result(ev.Result)
+		w.result(ev)
 	case transcript.KindFinal:
 		w.end.final = ev.Final
 		w.a.CostUSD, w.a.Turns = ev.Final.CostUSD, ev.Final.NumTurns
@@ -211,20 +212,27 @@ func (w *watch) trouble(ev transcript.Event) {
 }
 
 // result checks that a call that ran had been asked about.
-func (w *watch) result(res *transcript.Result) {
-	name := w.names[res.CallID]
-	delete(w.names, res.CallID)
+func (w *watch) result(ev transcript.Event) {
+	res := ev.Result
+	call := w.calls[res.CallID]
+	if call == nil {
+		call = &shown{}
+	}
+	delete(w.calls, res.CallID)
 	w.doing = ""
-	if res.NotRun || slices.Contains(serverTools, name) {
+	if res.NotRun || slices.Contains(serverTools, call.tool) {
 		return
 	}
-	if w.guard.Asked(res.CallID) {
-		if w.seal != nil {
-			w.seal.Result(res.CallID, json.RawMessage(res.Structured), res.Text, res.IsError)
-		}
-		return
+	fate := w.guard.Fate(res.CallID)
+	switch {
+	case fate == firewall.Unasked:
+		w.stop(stopUnguarded, fmt.Sprintf("%q ran as call %q without asking: the firewall was not live", call.tool, res.CallID))
+	case w.seal != nil:
+		w.seal.Result(res.CallID, json.RawMessage(res.Structured), res.Text, res.IsError)
 	}
-	w.stop(stopUnguarded, fmt.Sprintf("%q ran as call %q without asking: the firewall was not live", name, res.CallID))
+	if w.ran != nil && (fate == firewall.Unasked || fate == firewall.Refused || fate == firewall.LetRun && len(res.VCS) > 0) {
+		w.ran(escape{shown: *call, id: res.CallID, fate: fate, vcs: res.VCS, failed: res.IsError})
+	}
 }
 
 func (w *watch) live() {

@@ -7,11 +7,13 @@ import (
 	"github.com/seed-b23e517c/loop/transcript"
 )
 
+// What the client's own notice of a push or a publication is called.
 const (
-	ruleVCS    = "client-vcs-push"
-	whyVCS     = "The client itself saw a push or a publication, and no call that was known to make one."
-	maxNotices = 1024
+	RuleVCS = "client-vcs-push"
+	WhyVCS  = "The client itself saw a push or a publication, and no call that was known to make one."
 )
+
+const maxNotices = 1024
 
 // vcs is the second detector: what the client says that version control did.
 // A notice that no external call accounts for is a hit.
@@ -69,7 +71,7 @@ func (v *vcs) known(n transcript.VCS) bool {
 
 func vcsHit(h Hit) Hit {
 	h.Tier, h.Evidence, h.Outcome = policy.External, policy.Executed, OutcomeOK
-	h.Rules, h.Why = []string{ruleVCS}, whyVCS
+	h.Rules, h.Why = []string{RuleVCS}, WhyVCS
 	return h
 }
 
