@@ -31,7 +31,15 @@ type earlier struct {
 // record. The order is the order in which a crash loses least: what reached
 // outside is in the queue before anything else is looked at.
 func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attempt, was earlier) error {
-	if err := scan(keep, r.o, a, was); err != nil {
+	if err := r.examine(ctx, keep, s, a, &was); err != nil {
+		return err
+	}
+	return r.conclude(keep, s, a, was)
+}
+
+// examine reads what an attempt did and decides what it is worth.
+func (r *run) examine(ctx, keep context.Context, s stories.Story, a *queue.Attempt, was *earlier) error {
+	if err := scan(keep, r.o, a, *was); err != nil {
 		return err
 	}
 	r.here.ranIn(a)
@@ -43,14 +51,14 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	}
 	was.left = r.trees.read(keep)
 	a.TreeBefore, a.TreeAfter = was.tree.id, was.left.id
-	if err := r.weakened(keep, a, was); err != nil {
+	if err := r.weakened(keep, a, *was); err != nil {
 		return err
 	}
 	a.Memory = was.memory.changes(readMemory(keep, r.o))
 	if err := r.cited(keep, a); err != nil {
 		return err
 	}
-	if err := r.weigh(keep, s, a, was); err != nil {
+	if err := r.weigh(keep, s, a, *was); err != nil {
 		return err
 	}
 	if err := ask(keep, r.o, a); err != nil {
@@ -62,6 +70,11 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 			return err
 		}
 	}
+	return nil
+}
+
+// conclude sets the mark, keeps the work and writes the end.
+func (r *run) conclude(keep context.Context, s stories.Story, a *queue.Attempt, was earlier) error {
 	// The verdict is kept before the mark is set: whoever picks up after a
 	// crash knows whether the mark is loop's own.
 	a.Verified = a.Outcome.Passed()
@@ -80,13 +93,17 @@ func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attemp
 	if err := r.keepWork(keep, a); err != nil {
 		return err
 	}
+	return r.record(keep, a, leavesWork(a, was))
+}
+
+// record writes the end of an attempt, and what became of its story.
+func (r *run) record(keep context.Context, a *queue.Attempt, worked bool) error {
 	a.Ended = r.o.Now().UTC()
 	state := queue.StoryState{
 		File: r.o.storiesName(), Story: a.Story, Hash: a.StoryHash, Outcome: a.Outcome, Session: a.Session, When: a.Ended,
+		Worked: worked,
 	}
-	state.Worked = leavesWork(a, was)
-	err := r.o.Store.PutStory(keep, state)
-	if err != nil {
+	if err := r.o.Store.PutStory(keep, state); err != nil {
 		return err
 	}
 	return r.o.Store.PutAttempt(keep, *a)

@@ -79,7 +79,7 @@ func (r *run) tellHolds(ctx context.Context, a *queue.Attempt, text string) erro
 // lastTry is the newest attempt at the story, as its text is now, that the
 // agent failed in an earlier session; nil when there is none.
 func lastTry(ctx context.Context, o *Options, s stories.Story) (*queue.Attempt, error) {
-	state, err := o.Store.Story(ctx, o.Stories, s.ID)
+	state, err := o.Store.Story(ctx, o.storiesName(), s.ID)
 	if errors.Is(err, queue.ErrNotFound) {
 		return nil, nil
 	}
