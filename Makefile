@@ -15,8 +15,8 @@ help: ## list the targets
 
 # Without cgo a process starts in two thirds of the time, which counts where
 # the client starts one before every tool call.
-build: ## build bin/loop
-	CGO_ENABLED=0 $(GO) build $(BUILD) -o bin/loop ./cmd/loop
+build: ## build bin/loop, and bin/loop-hook for the client's prompt
+	CGO_ENABLED=0 $(GO) build $(BUILD) -o bin/ ./cmd/loop ./cmd/loop-hook
 
 demo: build ## a whole night in a temporary repository, offline, in seconds
 	./bin/loop demo
@@ -47,7 +47,7 @@ score: ## how well the rules read the corpus, by family
 	$(GO) test ./policy -run TestCorpus -count=1 -v
 
 install: ## install loop where go install puts programs
-	CGO_ENABLED=0 $(GO) install $(BUILD) ./cmd/loop
+	CGO_ENABLED=0 $(GO) install $(BUILD) ./cmd/loop ./cmd/loop-hook
 
 clean: ## remove what the build made; the client's cache stays
 	rm -rf bin

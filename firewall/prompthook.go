@@ -13,6 +13,9 @@ import (
 	"github.com/seed-b23e517c/loop/policy"
 )
 
+// HookCommand is the first argument of the program that the client calls.
+const HookCommand = "hook"
+
 // PromptHook is loop's entry in a settings file of the client's.
 type PromptHook struct {
 	Program string // absolute path
@@ -35,7 +38,7 @@ const (
 
 // Argv is what the client starts.
 func (h PromptHook) Argv() []string {
-	return []string{h.Program, "hook", "--level", h.Level.String()}
+	return []string{h.Program, HookCommand, "--level", h.Level.String()}
 }
 
 // entry is the hook as it stands in the settings. A hook that fails stops the
@@ -194,7 +197,7 @@ func ourHook(e *node) (h PromptHook, ok bool) {
 	if entry.Args == nil {
 		argv = strings.Fields(entry.Command) // a line for a shell, written by hand
 	}
-	if len(argv) < 3 || argv[1] != "hook" {
+	if len(argv) < 3 || argv[1] != HookCommand {
 		return h, false
 	}
 	for i, arg := range argv[2:] {

@@ -57,7 +57,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 		}
 	}
 	guard := r.guard(keep, &a)
-	was.cleared, was.guarded = guard.Cleared, Guarded(o, GitDir(keep, o))
+	was.cleared, was.guarded = guard.Cleared, Guarded(keep, o)
 	guard.Protect(*was.guarded)
 	seal, release, err := r.seal(keep, &a)
 	if err != nil {
@@ -138,6 +138,7 @@ func folderName(s stories.Story) string {
 func clipBytes(s string, n int) string { return s[:min(n, len(s))] }
 
 func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
+	readable := firewall.FilesOf(r.o.Root, r.o.Env)
 	return &firewall.Guard{
 		Classifier: r.o.Set, Queue: r.o.Store, Level: r.o.Level, Now: r.o.Now,
 		Base: queue.Action{
@@ -145,7 +146,8 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 			Transcript: filepath.Join(a.Dir, transcriptName),
 		},
 		Place:    func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
-		ReadFile: func(cwd, name string) (string, bool) { return readFile(r.o, cwd, name) },
+		ReadFile: readable.Read,
+		ReadDir:  readable.List,
 		// The client reads its settings once, before the handshake; from then on
 		// the token in them is for nobody.
 		OnStart: func() {
@@ -153,7 +155,6 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 				r.o.Log.Warn("the client's settings could not be removed", "attempt", a.ID, "error", err)
 			}
 		},
-		ReadDir: func(cwd, name string) ([]string, bool) { return ReadFolder(readable(r.o, cwd), name) },
 		Decided: func(req firewall.Request, res policy.Result, deferred bool) {
 			r.o.Log.Debug("call decided", "call", req.ToolUseID, "tool", req.Tool, "agent", req.AgentID,
 				"tier", res.Tier.String(), "rules", res.Rules(), "deferred", deferred)

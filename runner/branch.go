@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/stories"
 )
@@ -81,7 +82,7 @@ func survey(ctx context.Context, o *Options) (*ground, error) {
 	}
 	g := &ground{t: t, base: t.commitOf(ctx, "HEAD"), from: t.head(ctx)}
 	if g.base == "" {
-		if GitDir(ctx, o) != "" {
+		if gitDir(ctx, o) != "" {
 			o.Progress.Notice("the repository has no commit yet, so the session gets no branch: git commit first if it should")
 		}
 		return nil, nil
@@ -160,7 +161,7 @@ func (g *ground) tracked(ctx context.Context, o *Options) bool {
 }
 
 func realOr(name string) string {
-	if real := realPlace(name); real != "" {
+	if real := firewall.RealPlace(name); real != "" {
 		return real
 	}
 	return name

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/policy"
 )
 
@@ -155,7 +156,7 @@ func isInline(w string) bool { return w == "-c" || w == "-e" || w == "-m" || w =
 // linesOf are the command lines that a gate's command runs out of the file in
 // which its program finds them: package scripts and recipes.
 func linesOf(root, name string, argv []string) []string {
-	data, ok := ReadScript([]string{root}, filepath.Join(root, name))
+	data, ok := firewall.Files{Root: root}.Read(root, filepath.Join(root, name))
 	if !ok {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 // the client's own files, whose logs can outgrow both.
 func Places(o *Options) []string {
 	client := proc.Getenv(o.Env, "CLAUDE_CONFIG_DIR")
-	if h := home(o.Env); client == "" && h != "" {
+	if h := proc.Home(o.Env); client == "" && h != "" {
 		client = filepath.Join(h, ".claude")
 	}
 	out := []string{o.State, o.Root}

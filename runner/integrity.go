@@ -33,7 +33,7 @@ type integrity struct {
 }
 
 func readIntegrity(ctx context.Context, o *Options) integrity {
-	common := GitDir(ctx, o)
+	common := gitDir(ctx, o)
 	in := integrity{
 		told: fingerprints(o.Watched), client: clientFiles(o.Root), gates: map[string]hash{}, hooks: map[string]hash{},
 		config: gitSettings(ctx, o), gateOf: gateFiles(o),

@@ -27,7 +27,7 @@ const pushMark = "update by push"
 // is no remote, there are none: it is a second look, not the guard.
 func pushes(ctx context.Context, o *Options) map[string]bool {
 	found := map[string]bool{}
-	dir := GitDir(ctx, o)
+	dir := gitDir(ctx, o)
 	if dir == "" {
 		return found
 	}

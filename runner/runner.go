@@ -183,7 +183,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	}
 	// Asked for again and again.
 	o.gateEnv = gateEnv(&o)
-	o.gitDir = GitDir(ctx, &o)
+	o.gitDir = gitDir(ctx, &o)
 	unlock, err := lockRun(o.State)
 	if err != nil {
 		return queue.Session{}, err

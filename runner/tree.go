@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/proc"
 )
 
@@ -206,7 +207,7 @@ func ownFiles(o *Options) []string {
 	for _, name := range append([]string{
 		o.Stories, filepath.Join(o.Root, progressName), filepath.Join(filepath.Dir(o.Stories), progressName),
 	}, o.Watched...) {
-		for _, n := range []string{name, realPlace(name)} {
+		for _, n := range []string{name, firewall.RealPlace(name)} {
 			if rel, err := filepath.Rel(o.Root, n); err == nil && filepath.IsLocal(rel) && rel != "." {
 				out = append(out, filepath.ToSlash(rel))
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 )
@@ -125,7 +126,7 @@ func tomlString(s string) string {
 
 // provenStanding checks that the file with the rule loads, and that the rule
 // has the say on the action's call.
-func (a *app) provenStanding(w workspace, s standing, x queue.Action, old []byte, verb string) error {
+func (a *app) provenStanding(w workspace.Workspace, s standing, x queue.Action, old []byte, verb string) error {
 	data := appended(old, s.text)
 	if problems, _, _ := policy.Check(policy.PackFile{Name: s.file, Data: data, Own: true}); len(problems) > 0 {
 		return &hintedError{
@@ -137,7 +138,7 @@ func (a *app) provenStanding(w workspace, s standing, x queue.Action, old []byte
 	if err != nil {
 		return err
 	}
-	o, err := rulesOf(c)
+	o, err := c.RulePacks()
 	if err != nil {
 		return err
 	}

@@ -16,26 +16,29 @@ const module = "github.com/seed-b23e517c/loop/"
 // mayImport is the table of the house: what each package may import of ours.
 // To add an edge, edit it in the same change and say why in the commit.
 var mayImport = map[string][]string{
-	"policy/shell":     {},
-	"transcript":       {},
-	"receipt":          {},
-	"stories":          {},
-	"internal/proc":    {},
-	"internal/term":    {},
-	"internal/sim":     {},
-	"internal/fakeapi": {},
-	"internal/weaken":  {},
-	"policy":           {"policy/shell"},
-	"config":           {"policy"}, // the level is a word of policy
-	"prompts":          {"stories", "policy"},
-	"scanner":          {"policy", "transcript"},
-	"queue":            {"policy"},
-	"firewall":         {"policy", "queue", "receipt"}, // mints when the hook reports a result
-	"audit":            {"queue", "receipt"},
-	"report":           {"queue", "policy", "transcript", "receipt", "audit", "internal/term"}, // shows what an audit found
-	"notify":           {"internal/proc", "internal/term"},                                     // runs the person's command; what it sends is masked
-	"watch":            {"report", "internal/term"},                                            // draws what report says of a run
-	"replay":           {"queue", "policy", "internal/proc", "internal/term"},
+	"policy/shell":       {},
+	"transcript":         {},
+	"receipt":            {},
+	"stories":            {},
+	"internal/proc":      {},
+	"internal/term":      {},
+	"internal/sim":       {},
+	"internal/fakeapi":   {},
+	"internal/weaken":    {},
+	"policy":             {"policy/shell"},
+	"config":             {"policy"}, // the level is a word of policy
+	"prompts":            {"stories", "policy"},
+	"scanner":            {"policy", "transcript"},
+	"queue":              {"policy"},
+	"firewall":           {"policy", "queue", "receipt", "internal/proc"}, // mints when the hook reports a result
+	"internal/workspace": {"internal/proc"},
+	// One process, one call: what it holds, a person waits for.
+	"internal/hook": {"config", "firewall", "internal/workspace", "policy", "queue"},
+	"audit":         {"queue", "receipt"},
+	"report":        {"queue", "policy", "transcript", "receipt", "audit", "internal/term"}, // shows what an audit found
+	"notify":        {"internal/proc", "internal/term"},                                     // runs the person's command; what it sends is masked
+	"watch":         {"report", "internal/term"},                                            // draws what report says of a run
+	"replay":        {"queue", "policy", "internal/proc", "internal/term"},
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
 	"runner":            {"prompts", "stories", "transcript", "scanner", "queue", "firewall", "policy", "receipt", "internal/proc", "internal/weaken"},

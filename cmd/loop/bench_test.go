@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-b23e517c/loop/firewall"
 )
 
 const helloSource = "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"\") }\n"
@@ -27,7 +29,7 @@ func BenchmarkHookAlone(b *testing.B) {
 	b.Setenv("LOOP_HOME", filepath.Join(dir, "state"))
 	b.Setenv("HOME", dir)
 	nothing := hookProcess{program: buildProgram(b, hello)}
-	program := buildProgram(b, ".")
+	program := buildProgram(b, "../loop-hook")
 	for name, call := range map[string]string{
 		"read":  `"Read","tool_input":{"file_path":"README.md"}`,
 		"local": `"Bash","tool_input":{"command":"go test ./..."}`,
@@ -35,7 +37,7 @@ func BenchmarkHookAlone(b *testing.B) {
 		"write": `"Write","tool_input":{"file_path":"a.md","content":"some words of prose"}`,
 	} {
 		hook := hookProcess{
-			program: program, args: []string{hookCommand, "--level", "interactive"},
+			program: program, args: []string{firewall.HookCommand, "--level", "interactive"},
 			input: fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_use_id":"t","tool_name":%s}`, dir, call),
 		}
 		b.Run(name, func(b *testing.B) {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/sim"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/replay"
@@ -43,7 +44,7 @@ type demo struct {
 	a      *app
 	dir    string
 	remote string
-	w      workspace
+	w      workspace.Workspace
 	env    []string
 }
 
@@ -59,7 +60,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	d := &demo{a: a, dir: dir, remote: filepath.Join(dir, "remote.git")}
-	d.w = workspace{Root: filepath.Join(dir, "slug"), State: filepath.Join(dir, "state"), Git: true}
+	d.w = workspace.Workspace{Root: filepath.Join(dir, "slug"), State: filepath.Join(dir, "state"), Git: true}
 	d.env = demoEnv(a.env, dir)
 	if err := d.repository(ctx); err != nil {
 		return err

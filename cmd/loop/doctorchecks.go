@@ -13,6 +13,7 @@ import (
 	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/selftest"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/runner"
@@ -62,7 +63,7 @@ func firstBad(checks []check) *check {
 // doctor is what the checks look at.
 type doctor struct {
 	a      *app
-	w      workspace
+	w      workspace.Workspace
 	c      config.Config
 	set    *policy.Set
 	err    error // of the configuration and the rules

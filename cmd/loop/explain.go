@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/runner"
@@ -32,13 +33,14 @@ func newExplain(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			readable := firewall.FilesOf(w.Root, a.env)
 			call := policy.Call{Cwd: dir, ReadFile: func(name string) (string, bool) {
-				return runner.ReadScript([]string{w.Root, dir}, name)
+				return readable.Read(dir, name)
 			}, ReadDir: func(name string) ([]string, bool) {
-				return runner.ReadFolder([]string{w.Root, dir}, name)
+				return readable.List(dir, name)
 			}}
-			o := &runner.Options{Root: w.Root, State: w.State, Env: a.env, Watched: watched(w.Root, c), Protected: a.protected(w.User), Now: a.now}
-			call.Guarded = runner.Guarded(o, runner.GitDir(cmd.Context(), o))
+			o := &runner.Options{Root: w.Root, State: w.State, Env: a.env, Watched: watched(w.Root, c), Protected: a.finder().Own(), Now: a.now}
+			call.Guarded = runner.Guarded(cmd.Context(), o)
 			ro, err := a.reportOptions()
 			if err != nil {
 				return err

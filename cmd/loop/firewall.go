@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/policy"
 )
 
@@ -105,7 +102,7 @@ func (a *app) installFirewall(ctx context.Context, project bool, level policy.Le
 	if err != nil {
 		return err
 	}
-	program, err := a.ownProgram()
+	program, err := a.hookProgram()
 	if err != nil {
 		return err
 	}
@@ -132,7 +129,7 @@ func (a *app) installFirewall(ctx context.Context, project bool, level policy.Le
 }
 
 // warnInstalled says what an installation brings that is easily overlooked.
-func (a *app) warnInstalled(w workspace, at settingsPlace, level policy.Level, program string) {
+func (a *app) warnInstalled(w workspace.Workspace, at settingsPlace, level policy.Level, program string) {
 	if r, err := filepath.Rel(w.Root, program); err == nil && filepath.IsLocal(r) {
 		a.warn("the program lies in the repository, where an agent can replace it; `make install` or `go install` puts it elsewhere")
 	}
@@ -200,44 +197,4 @@ func (a *app) uninstallFirewall(at settingsPlace) error {
 		a.printf("Nothing to do: loop's hook is not in %s.\n", path)
 	}
 	return nil
-}
-
-// ownProgram is the path under which the client shall call this program: the
-// one in PATH where that is it, because it outlives an update.
-func (a *app) ownProgram() (string, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	if isTemporaryProgram(exe) {
-		return "", &hintedError{
-			err:  fmt.Errorf("%q is a temporary program of `go run` and will be gone", exe),
-			hint: "go install github.com/seed-b23e517c/loop/cmd/loop@latest, then loop firewall install",
-		}
-	}
-	real, err := filepath.EvalSymlinks(exe)
-	if err != nil {
-		return "", err
-	}
-	name := "loop"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
-		if to, err := filepath.EvalSymlinks(filepath.Join(dir, name)); err == nil && to == real && filepath.IsAbs(dir) {
-			return filepath.Join(dir, name), nil
-		}
-	}
-	return exe, nil
-}
-
-// isTemporaryProgram: `go run` and `go test` build below a folder go-build…, and
-// keep what they built in the build cache, in a folder named by a hash.
-func isTemporaryProgram(exe string) bool {
-	for part := range strings.SplitSeq(filepath.ToSlash(exe), "/") {
-		if strings.HasPrefix(part, "go-build") {
-			return true
-		}
-	}
-	return regexp.MustCompile(`[/\\][0-9a-f]{64}-d[/\\]`).MatchString(exe)
 }

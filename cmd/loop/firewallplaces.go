@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 )
 
 // The places where the client reads settings.
@@ -37,7 +38,7 @@ type settingsRead struct {
 // the one that counts most first.
 type settingsPlaces []settingsPlace
 
-func (a *app) settingsPlaces(w workspace) (settingsPlaces, error) {
+func (a *app) settingsPlaces(w workspace.Workspace) (settingsPlaces, error) {
 	state, err := a.stateHome()
 	if err != nil {
 		return nil, err

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -94,52 +90,6 @@ func (s *statusPrinter) place(r settingsRead) {
 		}
 		s.a.printf("%s%s: %s\n", label(""), term.Quote(h.Program), state)
 	}
-}
-
-// programState says what is at the path that the client is told to call. It is
-// not run: a repository's settings may name anything.
-func programState(path string) (state string, ok bool) {
-	there, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return "not there", false
-	case !there.Mode().IsRegular():
-		return "no program", false
-	}
-	own, err := os.Executable()
-	if err != nil {
-		return term.Line(err.Error()), false
-	}
-	if self, err := os.Stat(own); err == nil && os.SameFile(self, there) {
-		return "this program", true
-	}
-	if !isLoop(path) {
-		return "not a loop program", false
-	}
-	if mine, theirs := fileSum(own), fileSum(path); mine != nil && bytes.Equal(mine, theirs) {
-		return "the same version as this program", true
-	}
-	return "another version than this program", true
-}
-
-// isLoop reads from a program what it was built from, which Go writes into it as
-// plain text. The library for that would cost every start of the hook.
-func isLoop(path string) bool {
-	data, err := os.ReadFile(path)
-	return err == nil && bytes.Contains(data, []byte("path\tgithub.com/seed-b23e517c/loop/cmd/loop"))
-}
-
-func fileSum(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return nil
-	}
-	return h.Sum(nil)
 }
 
 func (s *statusPrinter) waiting(ctx context.Context, store *queue.Store) error {

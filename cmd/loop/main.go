@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/internal/hook"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/selftest"
 )
@@ -17,8 +19,8 @@ func main() {
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(), now: time.Now}
 	// A person waits for it before each call of the agent: it goes round
 	// the command tree and the handling of signals.
-	if len(os.Args) > 1 && os.Args[1] == hookCommand {
-		os.Exit(a.runHookAlone(context.Background(), os.Args[2:]))
+	if len(os.Args) > 1 && os.Args[1] == firewall.HookCommand {
+		os.Exit(hook.Process{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Env: a.env, Now: a.now}.Run(context.Background(), os.Args[1:]))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	kill := make(chan struct{})

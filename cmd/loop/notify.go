@@ -7,13 +7,14 @@ import (
 
 	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/notify"
 	"github.com/seed-b23e517c/loop/runner"
 )
 
 // away tells a person who is away what a run does. Notices of its own failures
 // go to failed, from other goroutines.
-func (a *app) away(w workspace, c config.Notify, failed func(string)) (tell func(runner.Event), closeAll func()) {
+func (a *app) away(w workspace.Workspace, c config.Notify, failed func(string)) (tell func(runner.Event), closeAll func()) {
 	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 10 * time.Second}}
 	s := notify.New(notify.Options{
 		Command: c.Command, Webhook: c.Webhook, Ntfy: c.Ntfy, Events: c.Events,

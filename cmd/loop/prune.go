@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/queue"
 )
 
@@ -39,7 +40,7 @@ func newPrune(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) prune(ctx context.Context, w workspace, store *queue.Store, before time.Time) error {
+func (a *app) prune(ctx context.Context, w workspace.Workspace, store *queue.Store, before time.Time) error {
 	sessions, err := store.Sessions(ctx)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/prompts"
 	"github.com/seed-b23e517c/loop/queue"
@@ -119,7 +120,7 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 	return errors.Join(err, a.reportRun(context.WithoutCancel(ctx), w, store, s.ID))
 }
 
-func (a *app) reportRun(ctx context.Context, w workspace, store *queue.Store, session string) error {
+func (a *app) reportRun(ctx context.Context, w workspace.Workspace, store *queue.Store, session string) error {
 	snap, err := store.Snapshot(ctx, session)
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func (o *runOptions) apply(c *config.Config, maxSet bool) error {
 	return nil
 }
 
-func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only string) (runner.Options, error) {
+func (a *app) runnerOptions(w workspace.Workspace, c config.Config, set *policy.Set, only string) (runner.Options, error) {
 	var ro runner.Options
 	path, err := storyFile(w.Root, c)
 	if err != nil {
@@ -197,7 +198,7 @@ func (a *app) runnerOptions(w workspace, c config.Config, set *policy.Set, only 
 		Host:  runner.Host{Inhibit: c.Host.Inhibit, Space: c.Host.Space, Memory: c.Host.Memory},
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
-		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: append(a.protected(w.User), c.Notify.HeartbeatFile), Set: set,
+		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: append(a.finder().Own(), c.Notify.HeartbeatFile), Set: set,
 		Git:      gitOptions(c),
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
@@ -228,18 +229,6 @@ func watched(root string, c config.Config) []string {
 		}
 	}
 	return files
-}
-
-// protected are the places of loop's own that no call of an agent may change.
-func (a *app) protected(userDir string) []string {
-	own := []string{userDir}
-	if dir, err := a.stateHome(); err == nil {
-		own = append(own, dir)
-	}
-	if self, err := os.Executable(); err == nil {
-		own = append(own, self)
-	}
-	return own
 }
 
 // storyFile is the flag's or the configuration's, else the one that is found.

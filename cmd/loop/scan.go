@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/runner"
@@ -148,7 +149,7 @@ type scanRun struct {
 const oneNight = 12 * time.Hour
 
 // begin finds or makes the session that queued hits belong to.
-func (s *scanRun) begin(ctx context.Context, w workspace) error {
+func (s *scanRun) begin(ctx context.Context, w workspace.Workspace) error {
 	now := s.a.now().UTC()
 	last, err := s.store.LastSession(ctx)
 	switch {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/report"
 )
 
@@ -27,7 +28,7 @@ func (a *app) clientFolder() (string, error) {
 	if dir := a.getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir, nil
 	}
-	if home := a.home(); home != "" {
+	if home := proc.Home(a.env); home != "" {
 		return filepath.Join(home, ".claude"), nil
 	}
 	return "", &hintedError{err: errors.New("no folder of the client's: neither CLAUDE_CONFIG_DIR nor HOME is set"), hint: sessionHint}

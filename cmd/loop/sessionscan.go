@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-b23e517c/loop/config"
+	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/report"
@@ -27,7 +28,7 @@ func (a *app) scanSessions(ctx context.Context, o scanOptions) error {
 		return err
 	}
 	// Only the user's own rules: the sessions are of many repositories.
-	c, err := config.Load(a.userDir(), "")
+	c, err := config.Load(a.finder().UserDir(), "")
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (a *app) printOutgoing(out *report.Outgoing, o scanOptions) error {
 		return err
 	}
 	ro.All = o.all
-	return out.Terminal(a.stdout, a.home(), ro)
+	return out.Terminal(a.stdout, proc.Home(a.env), ro)
 }
 
 // sessionScan scans many files at a time. What it has found is guarded by mu.

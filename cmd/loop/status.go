@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
 	"github.com/seed-b23e517c/loop/runner"
@@ -51,7 +52,7 @@ func (a *app) status(ctx context.Context) (report.Standing, error) {
 	return a.statusOf(ctx, w, store)
 }
 
-func (a *app) statusOf(ctx context.Context, w workspace, store *queue.Store) (report.Standing, error) {
+func (a *app) statusOf(ctx context.Context, w workspace.Workspace, store *queue.Store) (report.Standing, error) {
 	now := a.now()
 	st, ok, err := runner.ReadStatus(w.State)
 	if err != nil {

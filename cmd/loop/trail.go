@@ -134,7 +134,7 @@ func saidOf(ctx context.Context, store *queue.Store, x queue.Action) (map[string
 // asks for receipts in the report. A report does not depend on it otherwise,
 // and so not on its being right.
 func (a *app) showsReceipts(s queue.Session) bool {
-	c, err := config.Load(a.userDir(), s.Dir)
+	c, err := config.Load(a.finder().UserDir(), s.Dir)
 	return err == nil && c.Receipts.Show
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
 	"github.com/seed-b23e517c/loop/transcript"
@@ -71,7 +72,7 @@ func pauseFor(d time.Duration) func(context.Context) error {
 // watchSource reads what the view shows.
 type watchSource struct {
 	a     *app
-	w     workspace
+	w     workspace.Workspace
 	store *queue.Store
 	ro    report.Options
 }

@@ -94,3 +94,11 @@ func Getenv(env []string, name string) string {
 	}
 	return value
 }
+
+// Home is the home folder that an environment names, "" when it names none.
+func Home(env []string) string {
+	if h := Getenv(env, "HOME"); h != "" {
+		return h
+	}
+	return Getenv(env, "USERPROFILE")
+}

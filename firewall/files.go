@@ -1,4 +1,4 @@
-package runner
+package firewall
 
 import (
 	"io"
@@ -14,33 +14,39 @@ import (
 // maxScript is the longest file that is read to classify a call.
 const maxScript = 256 << 10
 
-// readFile gives the firewall the text of a file that a call would run: one of
-// the repository, the call's directory or the folder for temporary files.
-func readFile(o *Options, cwd, name string) (string, bool) {
-	return ReadScript(readable(o, cwd), name)
+// maxFolder is how many names of one folder are listed.
+const maxFolder = 256
+
+// Files reads what a call would run: files of the repository, of the call's
+// directory and of the folders for temporary files. Links that lead out of them
+// are not followed, and nothing waits.
+type Files struct {
+	Root      string
+	Temporary []string
 }
 
-// readable are the folders whose files a call may be judged by.
-func readable(o *Options, cwd string) []string {
-	return append([]string{o.Root, cwd}, temporary(o)...)
+// FilesOf are the files by which the calls in a repository may be judged. The
+// client's shell makes its scratch files in the folders for temporary ones.
+func FilesOf(root string, env []string) Files {
+	f := Files{Root: root, Temporary: []string{"/tmp"}}
+	if dir := proc.Getenv(env, "TMPDIR"); dir != "" {
+		f.Temporary = append(f.Temporary, dir)
+	}
+	return f
 }
 
-// ReadScript gives the text of a regular file of at most 256 KiB in one of the
-// folders. Links that lead out of them are not followed, and nothing waits.
-func ReadScript(dirs []string, name string) (string, bool) {
-	dir, rel, ok := inside(dirs, name)
+// Read gives the text of a regular file of at most 256 KiB.
+func (f Files) Read(cwd, name string) (string, bool) {
+	dir, rel, ok := f.inside(cwd, name)
 	if !ok {
 		return "", false
 	}
 	return readRegular(dir, rel)
 }
 
-// maxFolder is how many names of one folder are listed.
-const maxFolder = 256
-
-// ReadFolder lists the names in a folder that lies in one of the folders.
-func ReadFolder(dirs []string, name string) ([]string, bool) {
-	dir, rel, ok := inside(dirs, name)
+// List gives the names in a folder, of a large one the first 256.
+func (f Files) List(cwd, name string) ([]string, bool) {
+	dir, rel, ok := f.inside(cwd, name)
 	if !ok {
 		return nil, false
 	}
@@ -49,12 +55,12 @@ func ReadFolder(dirs []string, name string) ([]string, bool) {
 		return nil, false
 	}
 	defer root.Close()
-	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	d, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, false
 	}
-	defer f.Close()
-	names, err := f.Readdirnames(maxFolder)
+	defer d.Close()
+	names, err := d.Readdirnames(maxFolder)
 	if err != nil {
 		return nil, false
 	}
@@ -64,12 +70,12 @@ func ReadFolder(dirs []string, name string) ([]string, bool) {
 
 // inside finds the folder in which a file lies, its links followed, and its
 // name from there.
-func inside(dirs []string, name string) (dir, rel string, ok bool) {
+func (f Files) inside(cwd, name string) (dir, rel string, ok bool) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil || !filepath.IsAbs(real) || isSystem(real) {
 		return "", "", false
 	}
-	for _, dir := range dirs {
+	for _, dir := range append([]string{f.Root, cwd}, f.Temporary...) {
 		dir, err := filepath.EvalSymlinks(dir)
 		if err != nil || !filepath.IsAbs(dir) {
 			continue
@@ -89,16 +95,6 @@ func isSystem(name string) bool {
 		}
 	}
 	return false
-}
-
-// temporary are the folders in which the client's shell makes its scratch
-// files.
-func temporary(o *Options) []string {
-	out := []string{"/tmp"}
-	if dir := proc.Getenv(o.Env, "TMPDIR"); dir != "" {
-		out = append(out, dir)
-	}
-	return out
 }
 
 // readRegular reads a regular file in a folder. A pipe is opened without

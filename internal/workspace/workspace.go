@@ -1,0 +1,183 @@
+// Package workspace finds the repository that a command works in, and where
+// loop keeps what belongs to it.
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+)
+
+// ErrNoState is the error when nothing says where loop may keep its state.
+var ErrNoState = errors.New("no place for loop's state: neither LOOP_HOME, XDG_STATE_HOME nor HOME is set")
+
+// Programs are the names of loop's own programs; they lie beside each other.
+var Programs = []string{"loop", "loop-hook"}
+
+// Workspace is where a command works: a repository and its state folder.
+type Workspace struct {
+	Root  string // top folder of the work tree, or the folder asked about outside git
+	State string // state folder of this repository
+	User  string // folder of the user's own configuration
+	Git   bool   // whether Root is a git work tree
+}
+
+// Finder finds workspaces with the environment of one process.
+type Finder struct {
+	Env []string
+	Now func() time.Time
+}
+
+// At is the workspace that a folder belongs to.
+func (f Finder) At(ctx context.Context, dir string) (Workspace, error) {
+	return f.Of(dir, f.AskGit(ctx, dir, "--show-toplevel", "--git-common-dir"))
+}
+
+// AskGit gives the lines that git rev-parse answers in a folder, nil when it
+// has no answer to everything.
+func (f Finder) AskGit(ctx context.Context, dir string, args ...string) []string {
+	out := proc.Run(ctx, proc.RunOptions{
+		Argv: append([]string{"git", "rev-parse", "--path-format=absolute"}, args...),
+		Dir:  dir, Env: f.Env, Plain: true, Timeout: 10 * time.Second, Separate: true, Now: f.Now,
+	})
+	if !out.OK() {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(string(out.Tail)), "\n")
+}
+
+// Of is the workspace of a folder of which git says top and common folder;
+// without these two lines it is the folder itself.
+func (f Finder) Of(dir string, lines []string) (Workspace, error) {
+	w := Workspace{Root: dir}
+	common := dir
+	if len(lines) == 2 {
+		w.Root, common, w.Git = lines[0], lines[1], true
+	}
+	// Worktrees of one repository share its common folder and so one queue.
+	if real, err := filepath.EvalSymlinks(common); err == nil {
+		common = real
+	}
+	home, err := f.StateHome()
+	if err != nil {
+		return w, err
+	}
+	base := filepath.Base(common)
+	if base == ".git" {
+		base = filepath.Base(filepath.Dir(common))
+	}
+	sum := sha256.Sum256([]byte(common))
+	w.State = filepath.Join(home, base+"-"+hex.EncodeToString(sum[:4]))
+	w.User = f.UserDir()
+	return w, nil
+}
+
+// Top is the top folder of the work tree of dir, else dir. Asking git is a
+// process more, so it is asked only where its environment says more than the
+// folders do.
+func (f Finder) Top(ctx context.Context, dir string) string {
+	if proc.Getenv(f.Env, "GIT_DIR") != "" || proc.Getenv(f.Env, "GIT_WORK_TREE") != "" {
+		if w, err := f.At(ctx, dir); err == nil {
+			return w.Root
+		}
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return dir
+		}
+	}
+}
+
+// GitDir is the folder that the work trees of a repository share, read from the
+// files in root without asking git; "" when there is none.
+func GitDir(root string) string {
+	git := filepath.Join(root, ".git")
+	text, err := os.ReadFile(git)
+	if err != nil { // a folder, or nothing
+		if fi, err := os.Stat(git); err != nil || !fi.IsDir() {
+			return ""
+		}
+		return git
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if !ok {
+		return ""
+	}
+	dir = under(root, dir)
+	common, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	if err != nil {
+		return dir // a submodule
+	}
+	return under(dir, strings.TrimSpace(string(common)))
+}
+
+// under is a path as it is meant in dir.
+func under(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// StateHome is $LOOP_HOME, else loop's folder in the XDG state directory. A
+// relative one would let the place of the queue follow the current folder.
+func (f Finder) StateHome() (string, error) {
+	if dir := proc.Getenv(f.Env, "LOOP_HOME"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := proc.Getenv(f.Env, "XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "loop"), nil
+	}
+	if home := proc.Home(f.Env); home != "" {
+		return filepath.Join(home, ".local", "state", "loop"), nil
+	}
+	return "", ErrNoState
+}
+
+// UserDir is the folder of the user's own configuration, "" without a home.
+func (f Finder) UserDir() string {
+	if dir := proc.Getenv(f.Env, "XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "loop")
+	}
+	if home := proc.Home(f.Env); home != "" {
+		return filepath.Join(home, ".config", "loop")
+	}
+	return ""
+}
+
+// Own are loop's own files, which no agent may change: its configuration, its
+// state and its programs.
+func (f Finder) Own() []string {
+	own := []string{f.UserDir()}
+	if dir, err := f.StateHome(); err == nil {
+		own = append(own, dir)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return own
+	}
+	own = append(own, self)
+	for _, name := range Programs {
+		own = append(own, filepath.Join(filepath.Dir(self), Executable(name)))
+	}
+	return own
+}
+
+// Executable is the file name of a program on this system.
+func Executable(name string) string {
+	if runtime.GOOS == "windows" {
+		return name + ".exe"
+	}
+	return name
+}
