@@ -44,7 +44,7 @@ type escape struct {
 // minute can still do something. What reaches outside is queued first, as the
 // scan will find it again: one call is one action.
 func (r *run) escaped(ctx context.Context, a *queue.Attempt, base queue.Action, e escape) {
-	x := r.escapedAction(base, e)
+	x := r.escapedAction(ctx, base, e)
 	if x.Tier < policy.External || e.id == "" {
 		how := "that loop was not asked about"
 		if e.fate == firewall.Refused {
@@ -64,8 +64,8 @@ func (r *run) escaped(ctx context.Context, a *queue.Attempt, base queue.Action, 
 
 // escapedAction is the queue's entry of such a call. Its place in the
 // transcript is left to the scan.
-func (r *run) escapedAction(base queue.Action, e escape) queue.Action {
-	call := policy.Call{Tool: e.tool, Input: e.input, Cwd: r.o.Root, Guarded: Guarded(r.o, r.o.gitDir)}
+func (r *run) escapedAction(ctx context.Context, base queue.Action, e escape) queue.Action {
+	call := policy.Call{Tool: e.tool, Input: e.input, Cwd: r.o.Root, Guarded: Guarded(ctx, r.o)}
 	x := base
 	x.Kind, x.Tool, x.ToolUseID, x.Agent, x.Input = queue.KindCall, e.tool, e.id, e.agent, e.input
 	x.Evidence, x.FoundBy, x.DetectedAt, x.Outcome = policy.Executed, queue.ByScan, r.o.Now().UTC(), scanner.OutcomeOK

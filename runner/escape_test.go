@@ -55,7 +55,7 @@ func TestEscapesAreSeenInTheStream(t *testing.T) {
 				o: o, a: &queue.Attempt{}, child: deaf{}, guard: fated{fate: tt.fate}, calls: map[string]*shown{},
 				grace: time.Hour, afterResult: time.NewTimer(time.Hour),
 				ran: func(e escape) {
-					x := r.escapedAction(queue.Action{}, e)
+					x := r.escapedAction(t.Context(), queue.Action{}, e)
 					got = append(append(got, x.Tier.String()), x.Rules...)
 				},
 			}
