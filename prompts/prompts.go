@@ -70,8 +70,13 @@ type Attempt struct {
 	Unanswered []string // numbers and commands of this story's actions that already wait
 	LastFailed string   // why the last attempt at this story did not pass; "" = none
 	Answers    []Answer // to what earlier attempts asked
+	Said       []Word   // when the story was let go on
 	Red        []string // gates that did not pass before the first story
 }
+
+// Word is what a person said after looking at a story, or when asked whether
+// one may be begun.
+type Word struct{ Story, Text string }
 
 // Answer is what a person said to a question of an earlier attempt.
 type Answer struct{ Question, Answer string }

@@ -27,6 +27,7 @@ const minPart = 500
 // Filter chooses actions; an empty field chooses all.
 type Filter struct {
 	Session, Story string
+	Kind           string
 	Status         []Status
 	Evidence       []policy.Evidence
 }
@@ -34,6 +35,7 @@ type Filter struct {
 func (f Filter) match(a *Action) bool {
 	return (f.Session == "" || a.Session == f.Session) &&
 		(f.Story == "" || a.Story == f.Story) &&
+		(f.Kind == "" || a.Kind == f.Kind) &&
 		(len(f.Status) == 0 || slices.Contains(f.Status, a.Status)) &&
 		(len(f.Evidence) == 0 || slices.Contains(f.Evidence, a.Evidence))
 }
@@ -42,6 +44,9 @@ func (f Filter) match(a *Action) bool {
 // what is not chosen need not be decoded. A text cannot fake it away: quotes
 // inside a text are escaped.
 func (f Filter) mayMatch(raw []byte) bool {
+	if f.Kind != "" && !mayHold(raw, "kind", []string{f.Kind}) {
+		return false
+	}
 	return mayHold(raw, "status", f.Status) && mayHold(raw, "evidence", f.Evidence)
 }
 

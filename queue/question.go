@@ -19,6 +19,18 @@ const (
 // the answer.
 const Answer = "answer"
 
+// The values of Action.Checkpoint.
+const (
+	CheckpointAfter  = "after"  // the story has passed; what comes after it waits until a person has looked
+	CheckpointBefore = "before" // the story is not begun until a person agrees
+)
+
+// HeldStory is a story that a checkpoint holds back.
+type HeldStory struct {
+	ID   string `json:"id"`
+	Hash string `json:"hash"` // of its text
+}
+
 // IsQuestion reports whether the action asks a person something, and calls
 // nothing.
 func (a *Action) IsQuestion() bool { return a.Kind == KindQuestion }
@@ -34,8 +46,9 @@ func (a *Action) AnswerText() string {
 }
 
 // Answer records a person's answer to a question that waits, or that was
-// answered or rejected before: the last word holds. Anything else than a
-// question is ErrNoQuestion.
+// answered or rejected before: the last word holds. That of a checkpoint lets
+// the stories go on, and may be empty. Anything else than a question is
+// ErrNoQuestion.
 func (s *Store) Answer(ctx context.Context, ref string, d Decision) (Action, error) {
 	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error {
 		if !a.IsQuestion() {
@@ -44,7 +57,7 @@ func (s *Store) Answer(ctx context.Context, ref string, d Decision) (Action, err
 		if !slices.Contains([]Status{Pending, Answered, Rejected}, a.Status) {
 			return statusError(*a)
 		}
-		if d.Reason = strings.TrimSpace(d.Reason); d.Reason == "" {
+		if d.Reason = strings.TrimSpace(d.Reason); d.Reason == "" && a.Checkpoint == "" {
 			return fmt.Errorf("an empty answer")
 		}
 		d.Verb, a.Status = Answer, Answered

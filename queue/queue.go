@@ -77,6 +77,8 @@ type Action struct {
 	Story      string          `json:"story"` // story id
 	StoryTitle string          `json:"story_title,omitempty"`
 	StoryHash  string          `json:"story_hash,omitempty"` // of a question: the text of the story that it is about
+	Checkpoint string          `json:"checkpoint,omitempty"` // of a question that the story file asks, and not the agent: CheckpointAfter or CheckpointBefore
+	Holds      []HeldStory     `json:"holds,omitempty"`      // what a checkpoint holds back
 	Attempt    string          `json:"attempt"`
 	Tool       string          `json:"tool"`
 	ToolUseID  string          `json:"tool_use_id,omitempty"`

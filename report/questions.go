@@ -32,6 +32,10 @@ func (p *printer) questions(v *view) {
 			limit = 0
 		}
 		p.block(always(term.Style{}), 2, p.questionText(a, p.width-2), limit)
+		if a.Checkpoint != "" {
+			p.line("  ", p.Faint.Render("loop approve "+n), dot, p.Faint.Render("loop answer "+n+` "..."`))
+			continue
+		}
 		p.line("  ", p.Faint.Render("loop answer "+n+` "..."`))
 	}
 }
@@ -58,6 +62,10 @@ func (p *printer) oneQuestion(a *queue.Action) {
 	if a.Status == queue.Pending {
 		n := strconv.FormatUint(a.Number, 10)
 		p.line()
-		p.flow(0, []span{{"loop answer " + n + ` "..."`, term.Style{}}}, []span{{"loop reject " + n, term.Style{}}})
+		hints := [][]span{{{"loop answer " + n + ` "..."`, term.Style{}}}, {{"loop reject " + n, term.Style{}}}}
+		if a.Checkpoint != "" {
+			hints = append([][]span{{{"loop approve " + n, term.Style{}}}}, hints...)
+		}
+		p.flow(0, hints...)
 	}
 }

@@ -139,12 +139,12 @@ func ask(ctx context.Context, o *Options, a *queue.Attempt) error {
 // questionsOf are the questions that earlier attempts at this very story
 // asked, oldest first. Ids are used again for other stories.
 func questionsOf(ctx context.Context, o *Options, s stories.Story) ([]queue.Action, error) {
-	actions, err := o.Store.Actions(ctx, queue.Filter{Story: s.ID})
+	actions, err := o.Store.Actions(ctx, queue.Filter{Story: s.ID, Kind: queue.KindQuestion})
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(actions, func(x queue.Action) bool {
-		return !x.IsQuestion() || x.StoryHash != s.Hash && x.StoryTitle != s.Title
+		return x.Checkpoint != "" || x.StoryHash != s.Hash && x.StoryTitle != s.Title
 	}), nil
 }
 
@@ -171,32 +171,36 @@ func answers(ctx context.Context, o *Options, s stories.Story) ([]prompts.Answer
 	return out, nil
 }
 
-// WaitsFor is the number of the question that a story waits for; 0 = none. A
+// WaitsFor says what word of a person's a story waits for; "" = for none. A
 // story whose text has changed since it asked does not wait.
-func WaitsFor(ctx context.Context, o *Options, s stories.Story) (uint64, error) {
+func WaitsFor(ctx context.Context, o *Options, s stories.Story) (string, error) {
 	if o.Store == nil {
-		return 0, nil
+		return "", nil
 	}
 	asked, err := questionsOf(ctx, o, s)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	for _, x := range asked {
 		if x.Status == queue.Pending && x.StoryHash == s.Hash {
-			return x.Number, nil
+			return fmt.Sprintf("it waits for your answer to #%d (loop answer %d)", x.Number, x.Number), nil
 		}
 	}
-	return 0, nil
+	return checkpointOf(ctx, o, s)
 }
 
-// parked reports whether a story waits for an answer, and says so.
+// parked reports whether a story waits for a person, and says so.
 func (r *run) parked(ctx context.Context, s stories.Story) (bool, error) {
-	n, err := WaitsFor(ctx, r.o, s)
-	if err != nil || n == 0 {
+	why, err := WaitsFor(ctx, r.o, s)
+	if err == nil && why == "" && s.Approval && r.blockedBy(s) == "" {
+		if err = r.askApproval(ctx, s); err == nil {
+			why, err = WaitsFor(ctx, r.o, s)
+		}
+	}
+	if err != nil || why == "" {
 		return false, err
 	}
 	r.failed[s.ID] = true
-	r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: it waits for your answer to #%d", s.ID, n))
-	text := fmt.Sprintf("not worked on: it waits for your answer to #%d (loop answer %d)", n, n)
-	return true, addFinding(ctx, r.o, &queue.Attempt{Session: r.session.ID, Story: s.ID}, "asked", text)
+	r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: %s", s.ID, why))
+	return true, addFinding(ctx, r.o, &queue.Attempt{Session: r.session.ID, Story: s.ID}, "asked", "not worked on: "+why)
 }

@@ -83,6 +83,11 @@ func restoreMarks(ctx context.Context, o *Options, a *queue.Attempt, storyFile s
 	}
 	for _, st := range f.Stories {
 		own := a.Verified && st.ID == a.Story && st.Hash == a.StoryHash
+		if own && st.Checkpoint {
+			if _, err := askLook(ctx, o, st, a, f); err != nil {
+				return err
+			}
+		}
 		was := own || slices.Contains(a.DoneBefore, st.ID)
 		if st.Done == was {
 			continue

@@ -314,6 +314,7 @@ func Plan(ctx context.Context, o *Options) ([]stories.Story, *stories.File, erro
 	if err != nil {
 		return nil, nil, err
 	}
+	heldBack(f, open)
 	if o.Only != "" {
 		return planOnly(f, open, o.Only)
 	}
@@ -368,14 +369,14 @@ func (r *run) work(ctx context.Context, plan []stories.Story) error {
 			r.interrupted(why)
 			return nil
 		}
-		if dep := r.blockedBy(s); dep != "" {
-			r.failed[s.ID] = true
-			r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: it depends on %q, which did not pass", s.ID, dep))
-			continue
-		}
 		if waits, err := r.parked(ctx, s); err != nil {
 			return err
 		} else if waits {
+			continue
+		}
+		if dep := r.blockedBy(s); dep != "" {
+			r.failed[s.ID] = true
+			r.o.Progress.Notice(fmt.Sprintf("story %q is skipped: it depends on %q, which did not pass", s.ID, dep))
 			continue
 		}
 		if why := r.noRoom(); why != "" {
@@ -439,7 +440,8 @@ type Told struct {
 	Waiting    []string // the story's calls that wait for a person
 	LastFailed string   // why the last attempt at the story did not pass
 	Answers    []prompts.Answer
-	Red        []string // gates that were red before the session
+	Said       []prompts.Word // what a person said when letting the story go on
+	Red        []string       // gates that were red before the session
 }
 
 // Prompt is the prompt of a story's next attempt, as it would be sent.
@@ -451,6 +453,6 @@ func Prompt(o *Options, s stories.Story, t Told) (string, error) {
 	}
 	return prompts.Build(prompts.Attempt{
 		Story: s, Rules: o.RulesText, StoryFile: file, Gates: o.Gates,
-		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed, Answers: t.Answers, Red: t.Red,
+		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed, Answers: t.Answers, Said: t.Said, Red: t.Red,
 	})
 }

@@ -158,12 +158,12 @@ func changeText(c stories.Change) string {
 	return text
 }
 
-// mark sets the story's done mark. A story whose text the agent changed is not
+// mark sets the story's done mark, and asks for a look at a checkpoint. A story whose text the agent changed is not
 // the story that was worked on, and is not marked.
 func (r *run) mark(ctx context.Context, s stories.Story, a *queue.Attempt, before *stories.File) error {
 	err := before.SetDone(s.ID, true)
 	if err == nil {
-		return nil
+		return r.looked(ctx, s, a, before)
 	}
 	a.Outcome, a.Reason = queue.AgentFailed, "the work ended well, but the story could not be marked done: "+err.Error()
 	return addFinding(ctx, r.o, a, "claim", a.Reason)

@@ -27,6 +27,9 @@ func Tell(ctx context.Context, o *Options, s stories.Story) (t Told, err error) 
 	if t.Answers, err = answers(ctx, o, s); err != nil {
 		return t, err
 	}
+	if t.Said, err = saidOf(ctx, o, s); err != nil {
+		return t, err
+	}
 	t.LastFailed, err = lastFailed(ctx, o, s)
 	return t, err
 }

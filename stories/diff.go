@@ -77,6 +77,7 @@ func editedFields(was, now *Story) []string {
 	add("priority", was.Priority == now.Priority && was.HasPriority == now.HasPriority)
 	add("depends", slices.Equal(was.Depends, now.Depends))
 	add("checkpoint", was.Checkpoint == now.Checkpoint)
+	add("approval", was.Approval == now.Approval)
 	add("check", was.Check == now.Check)
 	add("level", was.Level == now.Level)
 	add("held", was.Held == now.Held)

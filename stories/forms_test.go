@@ -347,7 +347,7 @@ func TestCodeTaskFolder(t *testing.T) {
 func TestPlanMarks(t *testing.T) {
 	f := mustRead(t, put(t, "plan.md", "- [ ] A-1: ship `accept: make test` [approval]\n  - level: Lockdown\n  - **Verify**: `make check`\n  - Verify: by eye\n  - type: audit\n"))
 	s := f.Stories[0]
-	if !s.Checkpoint || s.Level != "lockdown" || !s.Check {
+	if !s.Approval || s.Checkpoint || s.Level != "lockdown" || !s.Check {
 		t.Errorf("%+v", s)
 	}
 	if diff := cmp.Diff([]string{"make test", "make check"}, s.Verify); diff != "" {

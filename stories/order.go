@@ -93,6 +93,51 @@ func (f *File) Order() ([]Story, error) {
 	return out, nil
 }
 
+// After returns the stories that are not done and come after a story: those
+// that depend on it, directly or not, or, in a file that says of no story what
+// it depends on, those that its order puts behind it.
+func (f *File) After(id string) []Story {
+	first := f.index(id)
+	if first < 0 {
+		return nil
+	}
+	order := orderer{f: f}
+	all := make([]int, len(f.Stories))
+	for i := range all {
+		all[i] = i
+	}
+	order.sort(all)
+	behind := map[int]bool{first: true}
+	if slices.ContainsFunc(f.Stories, func(s Story) bool { return len(s.Depends) > 0 }) {
+		f.spread(behind)
+	} else {
+		for _, i := range all[slices.Index(all, first):] {
+			behind[i] = true
+		}
+	}
+	var out []Story
+	for _, i := range all {
+		if behind[i] && i != first && !f.Stories[i].Done {
+			out = append(out, f.Stories[i])
+		}
+	}
+	return out
+}
+
+// spread adds to a set of stories those that depend on one of it.
+func (f *File) spread(set map[int]bool) {
+	for grown := true; grown; {
+		grown = false
+		for i := range f.Stories {
+			for _, id := range f.Stories[i].Depends {
+				if j := f.index(id); j >= 0 && set[j] && !set[i] {
+					set[i], grown = true, true
+				}
+			}
+		}
+	}
+}
+
 // sorted is the order of all stories that are not done, by index.
 func (f *File) sorted() ([]int, error) {
 	o := orderer{f: f, state: make([]int, len(f.Stories))}

@@ -114,3 +114,29 @@ func order(t testing.TB, f *File) []Story {
 	}
 	return open
 }
+
+// What comes after a story: by what stories say they depend on, and where a
+// file says nothing of that, by its order; never what is done.
+func TestAfter(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"by priority":   {`[{"id":"c","title":"c","priority":3},{"id":"a","title":"a","priority":1},{"id":"b","title":"b","priority":2,"passes":true},{"id":"d","title":"d"}]`, []string{"c", "d"}},
+		"by dependency": {`[{"id":"a","title":"a","passes":true},{"id":"z","title":"z"},{"id":"c","title":"c","dependsOn":["b"]},{"id":"b","title":"b","dependsOn":["a"]}]`, []string{"c", "b"}},
+		"the last":      {`[{"id":"b","title":"b","passes":false},{"id":"a","title":"a","passes":false}]`, nil},
+	}
+	for name, tt := range tests {
+		f := mustRead(t, put(t, "prd.json", tt.text))
+		var got []string
+		for _, s := range f.After("a") {
+			got = append(got, s.ID)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+		if list := f.After("none"); list != nil {
+			t.Errorf("%s: after none: %v", name, list)
+		}
+	}
+}

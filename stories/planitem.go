@@ -75,7 +75,8 @@ var (
 	levelNote      = pattern(`(?i)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\**level\**:\**[ \t]+([a-z]+)[ \t]*$`)
 	inlineComment  = pattern(`<!--.*?-->`)
 	struckOut      = pattern(`^~~.+~~\W*$`)
-	approvalMark   = pattern(`(?i)\[(?:approval|checkpoint)\]`)
+	approvalMark   = pattern(`(?i)\[approval\]`)
+	checkpointMark = pattern(`(?i)\[checkpoint\]`)
 	inlineCode     = pattern("`([^`]+)`")
 )
 
@@ -116,7 +117,7 @@ func (it *planItem) story() (Story, place) {
 	if struckOut().MatchString(title) && !s.Done && s.Held == "" {
 		s.Held = "its text is struck out"
 	}
-	s.Checkpoint = approvalMark().MatchString(text)
+	s.Approval, s.Checkpoint = approvalMark().MatchString(text), checkpointMark().MatchString(text)
 	if it.section.kind == parked && !s.Done && s.Held == "" {
 		s.Held = fmt.Sprintf("it stands under %q", visible(it.section.name))
 	}

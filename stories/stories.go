@@ -26,7 +26,8 @@ type Story struct {
 	Priority    float64 // smaller first; stories without one keep file order after those with one
 	HasPriority bool
 	Depends     []string // ids that must be done first
-	Checkpoint  bool     // a person must look after it
+	Checkpoint  bool     // a person must look after it, before what comes next is begun
+	Approval    bool     // a person must agree before it is begun
 	Check       bool     // it looks at something and need not change a file
 	Level       string   // the autonomy level it asks for; "" = none; as written, not checked
 	Group       string   // the headings it stands under; "" = none

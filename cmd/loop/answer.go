@@ -21,6 +21,8 @@ its next attempt reads the question and the answer in its prompt.
 
 Without the text it is read from stdin, or written in your editor (VISUAL, EDITOR) on a terminal.
 loop reject ID says that it will not be answered. Answering again replaces the answer.
+At a checkpoint of the story file, answering lets go on what it holds back, and the text is told to the
+stories after it; loop approve ID does so without a word, loop reject ID holds them.
 
 ` + exitHelp
 
@@ -63,8 +65,37 @@ func (a *app) answerQuestion(ctx context.Context, ref, text string) error {
 	if x, err = store.Answer(ctx, ref, queue.Decision{Who: a.who(), When: a.now().UTC(), Reason: text}); err != nil {
 		return err
 	}
+	if x.Checkpoint != "" {
+		a.printf("approved #%d; the next loop run goes on from story %s and tells it what you said\n", x.Number, term.Quote(x.Story))
+		return nil
+	}
 	a.printf("answered #%d; the next loop run gives it to story %s\n", x.Number, term.Quote(x.Story))
 	return nil
+}
+
+// approveCheckpoint lets go on what a checkpoint holds back. done is false of
+// anything else.
+func (a *app) approveCheckpoint(ctx context.Context, store *queue.Store, ref string, o approveOptions) (done bool, err error) {
+	x, err := store.Get(ctx, ref)
+	if err != nil || x.Checkpoint == "" {
+		return false, err
+	}
+	switch {
+	case o.always:
+		return false, usagef(fmt.Sprintf("loop approve %d", x.Number), "#%d is a checkpoint: there is no command to make a rule of", x.Number)
+	case o.dryRun:
+		a.printf("%s\n\nnothing is run: approving #%d lets go on what it holds back\n", term.QuoteLines(x.Command), x.Number)
+		return true, nil
+	}
+	if err := a.forPeople(ctx, store, "loop approve"); err != nil {
+		return false, err
+	}
+	x, err = store.Answer(ctx, ref, queue.Decision{Who: a.who(), When: a.now().UTC()})
+	if err != nil {
+		return false, err
+	}
+	a.printf("approved #%d; the next loop run goes on from story %s\n", x.Number, term.Quote(x.Story))
+	return true, nil
 }
 
 func notAQuestion(x queue.Action) error {

@@ -22,6 +22,7 @@ With --always the command goes into your own rules.toml as well, once it has run
 words in exactly this folder are let through from then on.
 
 An action that has run already needs --again; a mention cannot be run.
+Of a checkpoint nothing is run: approving it lets the stories go on that it holds back.
 
 ` + exitHelp
 
@@ -62,6 +63,11 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 		}
 	}
 	for _, ref := range refs {
+		if done, err := a.approveCheckpoint(ctx, store, ref, o); err != nil {
+			return err
+		} else if done {
+			continue
+		}
 		var rule standing
 		if o.always {
 			x, err := store.Get(ctx, ref)
@@ -143,6 +149,10 @@ func (a *app) reject(ctx context.Context, refs []string, reason string, always, 
 			continue
 		}
 		a.decided(store)(ctx, x)
+		if x.Checkpoint != "" {
+			a.printf("rejected #%d: what it holds back stays where it is (loop approve %d lets it go on)\n", x.Number, x.Number)
+			continue
+		}
 		if x.IsQuestion() {
 			a.printf("rejected #%d: it will not be answered; story %s goes on without\n", x.Number, term.Quote(x.Story))
 			continue

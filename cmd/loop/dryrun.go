@@ -34,12 +34,18 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 		if s.Conflict != "" {
 			a.printf("     taken as open: %s\n", term.Quote(s.Conflict))
 		}
-		n, err := runner.WaitsFor(ctx, ro, s)
+		why, err := runner.WaitsFor(ctx, ro, s)
 		if err != nil {
 			return err
 		}
-		if n > 0 {
-			a.printf("     waits for your answer to #%d\n", n)
+		switch {
+		case why != "":
+			a.printf("     not now: %s\n", term.Quote(why))
+		case s.Approval:
+			a.printf("     asks for your approval before it is begun\n")
+		}
+		if s.Checkpoint {
+			a.printf("     a checkpoint: what comes after it waits until you have looked\n")
 		}
 		level, warning := runner.StoryLevel(ro.Level, s)
 		if level != ro.Level {

@@ -91,6 +91,7 @@ type storyJSON struct {
 	Priority   *float64 `json:"priority,omitempty"`
 	Level      string   `json:"level,omitempty"`
 	Checkpoint bool     `json:"checkpoint,omitempty"`
+	Approval   bool     `json:"approval,omitempty"`
 	Criteria   []string `json:"criteria,omitempty"`
 	Verify     []string `json:"verify,omitempty"`
 }
@@ -101,7 +102,7 @@ func storiesJSON(f *stories.File, order []stories.Story) any {
 	for _, s := range f.Stories {
 		x := storyJSON{
 			ID: s.ID, Title: s.Title, Group: s.Group, Order: place[s.ID], File: s.File, Line: s.Line, Depends: s.Depends,
-			Level: s.Level, Checkpoint: s.Checkpoint, Criteria: s.Criteria, Verify: s.Verify,
+			Level: s.Level, Checkpoint: s.Checkpoint, Approval: s.Approval, Criteria: s.Criteria, Verify: s.Verify,
 		}
 		x.State, x.Why = storyState(s)
 		if s.HasPriority {
@@ -202,6 +203,9 @@ func (l *storyLister) line(lead string, s stories.Story) {
 	}
 	if s.Checkpoint {
 		more = append(more, "checkpoint")
+	}
+	if s.Approval {
+		more = append(more, "asks for approval")
 	}
 	if n := len(s.Criteria); n > 0 {
 		more = append(more, counted(n, "criterion", "criteria"))
