@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/stories"
@@ -68,10 +69,19 @@ type Attempt struct {
 	StoryFile  string   // where the story stands, relative to the repository
 	Gates      []string // commands that will decide
 	Unanswered []string // numbers and commands of this story's actions that already wait
-	LastFailed string   // why the last attempt at this story did not pass; "" = none
+	LastFailed string   // why the last attempt at this story did not pass, hostile text; "" = none
+	Left       *Left    // what it, or one before it, left; nil = nothing that is not in the work tree
 	Answers    []Answer // to what earlier attempts asked
 	Said       []Word   // when the story was let go on
 	Red        []string // gates that did not pass before the first story
+}
+
+// Left is what an earlier attempt changed, kept as a commit of its own.
+type Left struct {
+	Ref, Base string
+	Files     int
+	Ended     string // how it ended
+	When      time.Time
 }
 
 // Word is what a person said after looking at a story, or when asked whether
@@ -83,7 +93,7 @@ type Answer struct{ Question, Answer string }
 
 // Build is the prompt of one attempt.
 func Build(a Attempt) (string, error) {
-	t, err := template.New("attempt").Funcs(template.FuncMap{"trim": strings.TrimSpace}).Parse(attemptText)
+	t, err := template.New("attempt").Funcs(template.FuncMap{"trim": strings.TrimSpace, "quote": quote}).Parse(attemptText)
 	if err != nil {
 		return "", err
 	}
@@ -93,4 +103,14 @@ func Build(a Attempt) (string, error) {
 		return "", err
 	}
 	return b.String(), nil
+}
+
+// quote marks every line of a text as quoted, so that nothing in it can be
+// taken for a part of the prompt.
+func quote(text string) string {
+	lines := strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "\r", "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight("> "+l, " ")
+	}
+	return strings.Join(lines, "\n")
 }

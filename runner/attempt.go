@@ -169,6 +169,9 @@ func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, se
 		return "", f, err
 	}
 	told.Red = r.redGates()
+	if r.checkout != nil && r.checkout.carried {
+		told.Left = nil // it is in the work tree
+	}
 	prompt, err = Prompt(r.o, s, told)
 	if err != nil {
 		return "", f, err

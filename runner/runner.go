@@ -441,6 +441,7 @@ type Told struct {
 	LastFailed string   // why the last attempt at the story did not pass
 	Answers    []prompts.Answer
 	Said       []prompts.Word // what a person said when letting the story go on
+	Left       *prompts.Left  // what an earlier attempt left, apart from the work tree; nil = nothing
 	Red        []string       // gates that were red before the session
 }
 
@@ -453,6 +454,6 @@ func Prompt(o *Options, s stories.Story, t Told) (string, error) {
 	}
 	return prompts.Build(prompts.Attempt{
 		Story: s, Rules: o.RulesText, StoryFile: file, Gates: o.Gates,
-		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed, Answers: t.Answers, Said: t.Said, Red: t.Red,
+		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed, Answers: t.Answers, Said: t.Said, Left: t.Left, Red: t.Red,
 	})
 }

@@ -30,6 +30,9 @@ func Tell(ctx context.Context, o *Options, s stories.Story) (t Told, err error) 
 	if t.Said, err = saidOf(ctx, o, s); err != nil {
 		return t, err
 	}
+	if t.Left, err = leftBefore(ctx, o, s); err != nil {
+		return t, err
+	}
 	t.LastFailed, err = lastFailed(ctx, o, s)
 	return t, err
 }
@@ -108,7 +111,7 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 }
 
 // toldCut is said of an attempt that a limit, an outage or the machine ended.
-const toldCut = "It was cut short by a usage limit, an outage of the provider or a lack of memory or disk, not by a fault of the work. What it had changed until then is in the work tree: look at it first and go on from there."
+const toldCut = "It was cut short by a usage limit, an outage of the provider or a lack of memory or disk, not by a fault of the work. What it had changed until then is in the work tree, or kept as is said below: look at it first and go on from there."
 
 func joinTold(parts ...string) string {
 	return strings.TrimSpace(strings.Join(parts, "\n\n"))
