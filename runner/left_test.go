@@ -32,7 +32,7 @@ func TestALaterNightIsToldWhatWasLeft(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	for _, ref := range strings.Fields(n.ask("for-each-ref", "--format=%(refname)", "refs/loop/parked")) {
+	for ref := range strings.FieldsSeq(n.ask("for-each-ref", "--format=%(refname)", "refs/loop/parked")) {
 		n.ask("update-ref", "-d", ref)
 	}
 	if got := n.promptOf(n.run(t.Context()).Attempts[0]); strings.Contains(got, "git diff") {
