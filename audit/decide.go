@@ -38,8 +38,10 @@ func Decide(ctx context.Context, store *queue.Store, event receipt.Event, x queu
 }
 
 // argsHash is of the canonical input, as in the record of the call that was
-// deferred; of the command line where there is no such input.
+// deferred, unless a person has edited it; of the command line where there is
+// no such input.
 func argsHash(x queue.Action) string {
+	x = x.AsRun()
 	if canonical, err := receipt.Canonical(x.Input); err == nil {
 		return receipt.SumHex(canonical)
 	}

@@ -95,7 +95,7 @@ func addAction(tx *bolt.Tx, a Action, now time.Time) (Action, bool, error) {
 func fresh(a Action, now time.Time) Action {
 	a.Schema, a.Status = Schema, Pending
 	a.Number, a.Repeats, a.Again = 0, 0, nil
-	a.Decisions, a.Replay, a.Earlier, a.Owner = nil, nil, nil, nil
+	a.Edited, a.Decisions, a.Replay, a.Earlier, a.Owner = nil, nil, nil, nil, nil
 	if a.Kind == "" {
 		a.Kind = "call"
 	}

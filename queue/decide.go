@@ -15,6 +15,8 @@ import (
 const (
 	Approve = "approve"
 	Reject  = "reject"
+	Edit    = "edit"   // gave the action another form
+	Unedit  = "unedit" // took that back
 )
 
 // Decide records a person's decision: approve takes a pending action to
@@ -45,11 +47,13 @@ func (s *Store) Decide(ctx context.Context, ref string, d Decision) (Action, err
 }
 
 // BeginReplay takes an action to replaying, once: of two callers one gets it
-// and the other an ErrStatus. again is needed for what has run before: an
+// and the other an ErrStatus. form is what the person was shown: the agent's
+// own (nil) or an edited one; whatever the action had before, this is what it has from now on.
+// again is needed for what has run before: an
 // executed action (ErrExecuted), one that a person at the prompt was asked
 // about (ErrAsked), or one whose last replay failed or died.
 // Mentions and files are refused with ErrMention and ErrWritten.
-func (s *Store) BeginReplay(ctx context.Context, ref string, d Decision, again bool) (Action, error) {
+func (s *Store) BeginReplay(ctx context.Context, ref string, form *Edited, d Decision, again bool) (Action, error) {
 	return s.change(ctx, ref, func(tx *bolt.Tx, a *Action) error {
 		if err := mayReplay(*a, again); err != nil {
 			return err
@@ -57,11 +61,15 @@ func (s *Store) BeginReplay(ctx context.Context, ref string, d Decision, again b
 		if a.Replay != nil {
 			a.Earlier = append(a.Earlier, *a.Replay)
 		}
-		d.Verb = Approve
 		d = s.dated(d)
+		a.setForm(form, d)
+		d.Verb = Approve
 		owner := s.o.Self
 		a.Decisions = append(a.Decisions, d)
 		a.Status, a.Owner, a.Replay = Replaying, &owner, &Replay{Started: d.When}
+		if form != nil {
+			a.Replay.Ran = form.Input
+		}
 		return markReplaying(tx, *a, true)
 	})
 }
@@ -124,6 +132,9 @@ func (s *Store) EndReplay(ctx context.Context, ref string, r Replay) (Action, er
 			r.Started = a.Replay.Started
 		}
 		r.Started = r.Started.UTC().Round(0)
+		if a.Replay != nil {
+			r.Ran = a.Replay.Ran
+		}
 		a.Status = Replayed
 		if r.ExitCode != 0 || r.Error != "" {
 			a.Status = Failed

@@ -107,8 +107,8 @@ func TestFilter(t *testing.T) {
 func TestSteps(t *testing.T) {
 	approve := func(s *Store) error { return second(s.Decide(t.Context(), "1", Decision{Verb: Approve})) }
 	reject := func(s *Store) error { return second(s.Decide(t.Context(), "1", Decision{Verb: Reject})) }
-	begin := func(s *Store) error { return second(s.BeginReplay(t.Context(), "1", Decision{}, false)) }
-	again := func(s *Store) error { return second(s.BeginReplay(t.Context(), "1", Decision{}, true)) }
+	begin := func(s *Store) error { return second(s.BeginReplay(t.Context(), "1", nil, Decision{}, false)) }
+	again := func(s *Store) error { return second(s.BeginReplay(t.Context(), "1", nil, Decision{}, true)) }
 	end := func(s *Store) error { return second(s.EndReplay(t.Context(), "1", Replay{})) }
 	fail := func(s *Store) error { return second(s.EndReplay(t.Context(), "1", Replay{ExitCode: 1})) }
 	die := func(s *Store) error {
@@ -175,7 +175,7 @@ func TestBeginReplayByEvidence(t *testing.T) {
 		a := push("t1")
 		a.Evidence = c.evidence
 		mustAdd(t, s, a)
-		if _, err := s.BeginReplay(t.Context(), "1", Decision{}, c.again); !errors.Is(err, c.want) {
+		if _, err := s.BeginReplay(t.Context(), "1", nil, Decision{}, c.again); !errors.Is(err, c.want) {
 			t.Errorf("%s, again %v: %v, want %v", c.evidence, c.again, err, c.want)
 		}
 	}
@@ -184,7 +184,7 @@ func TestBeginReplayByEvidence(t *testing.T) {
 func TestReplayRecord(t *testing.T) {
 	s := newStore(t)
 	mustAdd(t, s, push("t1"))
-	a, err := s.BeginReplay(t.Context(), "1", Decision{Who: "ann"}, false)
+	a, err := s.BeginReplay(t.Context(), "1", nil, Decision{Who: "ann"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestReplayRecord(t *testing.T) {
 	if _, err := s.EndReplay(t.Context(), a.ID, Replay{ExitCode: 1, Output: "no network"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.BeginReplay(t.Context(), a.ID, Decision{Who: "ann"}, true); err != nil {
+	if _, err := s.BeginReplay(t.Context(), a.ID, nil, Decision{Who: "ann"}, true); err != nil {
 		t.Fatal(err)
 	}
 	a, err = s.EndReplay(t.Context(), a.ID, Replay{Output: "pushed"})
@@ -223,7 +223,7 @@ func TestRecoverReplaysLeavesTheLivingAlone(t *testing.T) {
 	for i, s := range []*Store{living, dead, rebooted} {
 		a := push(fmt.Sprint("t", i))
 		a.Story = fmt.Sprint(i)
-		if _, err := s.BeginReplay(t.Context(), mustAdd(t, s, a).ID, Decision{}, false); err != nil {
+		if _, err := s.BeginReplay(t.Context(), mustAdd(t, s, a).ID, nil, Decision{}, false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -108,6 +108,7 @@ type Action struct {
 	Again      []uint64        `json:"tried_again,omitempty"` // numbers of those that try this one again in another spelling
 	Repeats    int             `json:"repeats,omitempty"`     // further calls with the same tool and input in the same story
 	Status     Status          `json:"status"`
+	Edited     *Edited         `json:"edited,omitempty"` // the form that a person gave it; nil = the agent's own holds
 	Decisions  []Decision      `json:"decisions,omitempty"`
 	Replay     *Replay         `json:"replay,omitempty"`
 	Earlier    []Replay        `json:"earlier_replays,omitempty"` // replays before the last one, oldest first
@@ -116,7 +117,7 @@ type Action struct {
 
 // Decision is what a person did with an action.
 type Decision struct {
-	Verb   string    `json:"verb"` // approve, reject
+	Verb   string    `json:"verb"` // Approve, Reject, Edit, Unedit
 	Who    string    `json:"who"`
 	When   time.Time `json:"when"`
 	Reason string    `json:"reason,omitempty"`
@@ -124,12 +125,13 @@ type Decision struct {
 
 // Replay is the outcome of running an action by hand.
 type Replay struct {
-	Started  time.Time     `json:"started"`
-	Duration time.Duration `json:"duration_ns"`
-	ExitCode int           `json:"exit_code"`
-	Output   string        `json:"output"` // last 64 KiB, stdout and stderr as they came
-	Cut      bool          `json:"cut,omitempty"`
-	Error    string        `json:"error,omitempty"`
+	Started  time.Time       `json:"started"`
+	Duration time.Duration   `json:"duration_ns"`
+	Ran      json.RawMessage `json:"ran,omitempty"` // the input that ran; empty = the agent's own
+	ExitCode int             `json:"exit_code"`
+	Output   string          `json:"output"` // last 64 KiB, stdout and stderr as they came
+	Cut      bool            `json:"cut,omitempty"`
+	Error    string          `json:"error,omitempty"`
 }
 
 // Owner is one process, told apart from a later one with the same pid.

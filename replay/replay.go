@@ -79,6 +79,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	a = a.AsRun()
 	res := Result{Action: a}
 	if err := refuse(a, r.Again); err != nil {
 		return res, err
@@ -118,7 +119,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 // replay runs the action that was shown. The queue may have learned more about
 // it in the meantime; what runs is what was on the screen.
 func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Result, error) {
-	begun, err := r.Store.BeginReplay(ctx, a.ID, queue.Decision{Who: r.Who, When: r.Now()}, r.Again)
+	begun, err := r.Store.BeginReplay(ctx, a.ID, a.Edited, queue.Decision{Who: r.Who, When: r.Now()}, r.Again)
 	if err != nil {
 		return Result{Action: a}, asRefused(a, err)
 	}

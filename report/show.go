@@ -33,6 +33,7 @@ func Show(w io.Writer, a queue.Action, o Options) error {
 	p.origin(&a)
 	p.standing(&a)
 	p.input(&a)
+	p.edited(&a)
 	p.history(&a)
 	if s, ok := o.Said[a.Attempt]; ok {
 		p.heading("What the agent said last in that attempt")
@@ -163,12 +164,34 @@ func (p *printer) input(a *queue.Action) {
 		return
 	}
 	p.heading("Input (secrets masked; the queue holds the exact bytes)")
+	p.json(a.Input)
+}
+
+func (p *printer) json(input json.RawMessage) {
 	var buf bytes.Buffer
-	if err := json.Indent(&buf, a.Input, "", "  "); err != nil {
-		p.block(always(term.Style{}), 2, strings.Split(p.Lines(string(a.Input)), "\n"), 0)
+	if err := json.Indent(&buf, input, "", "  "); err != nil {
+		p.block(always(term.Style{}), 2, strings.Split(p.Lines(string(input)), "\n"), 0)
 		return
 	}
 	p.block(always(term.Style{}), 2, strings.Split(term.Lookalikes(string(safeJSON(buf.Bytes(), p.Masker))), "\n"), 0)
+}
+
+// edited is the form in which a person has it run, beside the agent's own.
+func (p *printer) edited(a *queue.Action) {
+	e := a.Edited
+	if e == nil {
+		return
+	}
+	p.heading("Edited by " + p.Line(e.Who) + ", " + stamp(e.When) + ": this is what runs in its place")
+	p.block(always(p.Bold), 2, p.commandLines(e.Command), 0)
+	p.line()
+	p.field("tier", e.Tier.String())
+	p.field("rules", p.Line(strings.Join(e.Rules, ", ")))
+	p.field("why", p.Line(e.Why))
+	if a.Tool != "Bash" {
+		p.line()
+		p.json(e.Input)
+	}
 }
 
 // history is what people did with the action, and what came of it.
