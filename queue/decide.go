@@ -23,27 +23,29 @@ const (
 // approved; reject takes a pending, approved, failed, unknown or
 // answered one to rejected. Any other status is an ErrStatus and changes nothing.
 func (s *Store) Decide(ctx context.Context, ref string, d Decision) (Action, error) {
-	return s.change(ctx, ref, func(tx *bolt.Tx, a *Action) error {
-		switch d.Verb {
-		case Approve:
-			if err := replayable(*a); err != nil {
-				return err
-			}
-			if a.Status != Pending {
-				return statusError(*a)
-			}
-			a.Status = Approved
-		case Reject:
-			if !slices.Contains([]Status{Pending, Approved, Failed, Unknown, Answered}, a.Status) {
-				return statusError(*a)
-			}
-			a.Status = Rejected
-		default:
-			return fmt.Errorf("decision %q: neither approve nor reject", d.Verb)
+	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error { return s.decide(a, d) })
+}
+
+func (s *Store) decide(a *Action, d Decision) error {
+	switch d.Verb {
+	case Approve:
+		if err := replayable(*a); err != nil {
+			return err
 		}
-		a.Decisions = append(a.Decisions, s.dated(d))
-		return nil
-	})
+		if a.Status != Pending {
+			return statusError(*a)
+		}
+		a.Status = Approved
+	case Reject:
+		if !slices.Contains([]Status{Pending, Approved, Failed, Unknown, Answered}, a.Status) {
+			return statusError(*a)
+		}
+		a.Status = Rejected
+	default:
+		return fmt.Errorf("decision %q: neither approve nor reject", d.Verb)
+	}
+	a.Decisions = append(a.Decisions, s.dated(d))
+	return nil
 }
 
 // BeginReplay takes an action to replaying, once: of two callers one gets it

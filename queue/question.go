@@ -50,18 +50,20 @@ func (a *Action) AnswerText() string {
 // the stories go on, and may be empty. Anything else than a question is
 // ErrNoQuestion.
 func (s *Store) Answer(ctx context.Context, ref string, d Decision) (Action, error) {
-	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error {
-		if !a.IsQuestion() {
-			return ErrNoQuestion
-		}
-		if !slices.Contains([]Status{Pending, Answered, Rejected}, a.Status) {
-			return statusError(*a)
-		}
-		if d.Reason = strings.TrimSpace(d.Reason); d.Reason == "" && a.Checkpoint == "" {
-			return fmt.Errorf("an empty answer")
-		}
-		d.Verb, a.Status = Answer, Answered
-		a.Decisions = append(a.Decisions, s.dated(d))
-		return nil
-	})
+	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error { return s.answer(a, d) })
+}
+
+func (s *Store) answer(a *Action, d Decision) error {
+	if !a.IsQuestion() {
+		return ErrNoQuestion
+	}
+	if !slices.Contains([]Status{Pending, Answered, Rejected}, a.Status) {
+		return statusError(*a)
+	}
+	if d.Reason = strings.TrimSpace(d.Reason); d.Reason == "" && a.Checkpoint == "" {
+		return fmt.Errorf("an empty answer")
+	}
+	d.Verb, a.Status = Answer, Answered
+	a.Decisions = append(a.Decisions, s.dated(d))
+	return nil
 }

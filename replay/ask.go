@@ -15,7 +15,10 @@ const maxAnswer = 1024
 
 // ask puts the question and waits for the answer, or for the end of ctx. Only
 // y and yes are a yes.
-func (r Request) ask(ctx context.Context, a queue.Action) (bool, error) {
+func (r Request) ask(ctx context.Context, a queue.Action, shown Since) (bool, error) {
+	if r.Agree != nil {
+		return r.Agree(ctx, a, shown)
+	}
 	if !r.IsTerminal {
 		return false, &RefusedError{
 			Action: a.Number,

@@ -51,6 +51,10 @@ type Request struct {
 	InsideAgent string        // why this looks like an agent's own session; "" = it does not
 	Timeout     time.Duration // 0 = DefaultTimeout
 
+	// Agree asks the person in another way than by a line at the terminal. It is
+	// given what was shown, and waits for the answer. nil = by a line.
+	Agree func(context.Context, queue.Action, Since) (bool, error)
+
 	// Decided is told of the action when its replay begins and when that has
 	// ended, after the queue has been; may be nil.
 	Decided func(context.Context, queue.Action)
@@ -100,7 +104,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 		return res, err
 	}
 	if !r.Yes {
-		yes, err := r.ask(ctx, a)
+		yes, err := r.ask(ctx, a, since)
 		if err != nil || !yes {
 			res.Declined = err == nil
 			return res, err

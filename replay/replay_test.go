@@ -189,6 +189,34 @@ func TestReplayScreen(t *testing.T) {
 	}
 }
 
+// A view asks in its own way, and is given what was shown.
+func TestReplayAsksInAnotherWay(t *testing.T) {
+	b := newBench(t)
+	a := b.add(b.action("echo ran > ran"))
+	yes := false
+	r := b.request(a)
+	r.Yes = false
+	r.Agree = func(_ context.Context, got queue.Action, since Since) (bool, error) {
+		if got.ID != a.ID || since.Head != b.head || !strings.Contains(b.out.String(), "1 | echo ran > ran") {
+			t.Errorf("asked about #%d at %s, when this was shown:\n%s", got.Number, since.Head, b.out.String())
+		}
+		return yes, nil
+	}
+	if res, err := Run(t.Context(), r); err != nil || !res.Declined || res.Ran {
+		t.Errorf("after a no: %+v, %v", res, err)
+	}
+	yes = true
+	if res, err := Run(t.Context(), r); err != nil || res.Action.Status != queue.Replayed {
+		t.Errorf("after a yes: %s, %v", res.Action.Status, err)
+	}
+	refused := errors.New("somebody else was quicker")
+	b.add(b.action("true"))
+	r.Ref, r.Agree = "2", func(context.Context, queue.Action, Since) (bool, error) { return true, refused }
+	if res, err := Run(t.Context(), r); !errors.Is(err, refused) || res.Ran {
+		t.Errorf("after an error: %+v, %v", res, err)
+	}
+}
+
 func TestReplayIsOneShot(t *testing.T) {
 	b := newBench(t)
 	a := b.add(b.action("echo once >> log"))
