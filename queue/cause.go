@@ -20,12 +20,14 @@ const (
 
 	Overloaded  Cause = "overloaded"
 	ServerError Cause = "server-error"
-	Network     Cause = "network" // no connection, no name, no answer
-	Untrusted   Cause = "tls"     // a certificate that the client does not accept
-	Proxy       Cause = "proxy"   // it wants a login
+	Network     Cause = "network"     // no connection, no name, no answer
+	Untrusted   Cause = "tls"         // a certificate that the client does not accept
+	Proxy       Cause = "proxy"       // it wants a login
+	Unexplained Cause = "unexplained" // a request failed, and the client's words for it are new
 
 	NotLoggedIn   Cause = "login" // no login, a refused key, an expired token
 	NoModel       Cause = "model-not-found"
+	Outdated      Cause = "client-outdated" // the provider wants a newer client
 	PromptTooLong Cause = "prompt-too-long"
 	ReplyTooLong  Cause = "reply-too-long"
 	BadRequest    Cause = "bad-request"
@@ -39,6 +41,7 @@ func (c Cause) String() string {
 		SpendLimit: "spend limit", RateLimit: "rate limit of the key", Credit: "credit used up", Disabled: "usage disabled by an administrator",
 		LongContext: "limit for long contexts", ModelCredits: "the model needs credits", Overloaded: "the provider is overloaded", ServerError: "error of the provider's server",
 		Network: "no connection to the provider", Untrusted: "certificate not accepted", Proxy: "the proxy wants a login",
+		Unexplained: "a request failed, loop does not know why", Outdated: "the client is too old for the provider",
 		NotLoggedIn: "not logged in", NoModel: "no such model", PromptTooLong: "prompt too long", ReplyTooLong: "reply too long",
 		BadRequest: "request refused as wrong", OverBudget: "cost cap reached",
 	}
@@ -64,11 +67,11 @@ const (
 // Fault is whose doing the attempt's end was.
 func (a *Attempt) Fault() Fault {
 	switch a.Cause {
-	case FiveHourLimit, WeeklyLimit, ModelLimit, UsageLimit, SpendLimit, RateLimit, Overloaded, ServerError:
+	case FiveHourLimit, WeeklyLimit, ModelLimit, UsageLimit, SpendLimit, RateLimit, Overloaded, ServerError, Unexplained:
 		return ProviderFault
 	case Network:
 		return HostFault
-	case Untrusted, Proxy, NoModel, LongContext, ModelCredits, OverBudget:
+	case Untrusted, Proxy, NoModel, Outdated, LongContext, ModelCredits, OverBudget:
 		return ConfigFault
 	case PromptTooLong, BadRequest:
 		if a.Calls == 0 {

@@ -212,7 +212,7 @@ type Wait struct {
 // not for a limit.
 func (w Wait) Outage() bool {
 	switch w.Cause {
-	case Overloaded, ServerError, Network, Untrusted, Proxy:
+	case Overloaded, ServerError, Network, Untrusted, Proxy, Unexplained:
 		return true
 	default:
 		return false

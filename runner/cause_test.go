@@ -19,6 +19,7 @@ var clientTexts = map[string]queue.Cause{
 	"Weekly limit reached ∙ resets Mon 9:00 AM":                                                               queue.WeeklyLimit,
 	"You've hit your Opus limit · resets 9am":                                                                 queue.ModelLimit,
 	"Opus weekly limit reached ∙ resets Oct 9 at 5pm":                                                         queue.ModelLimit,
+	"You've hit your org's monthly usage limit":                                                               queue.SpendLimit,
 	"You've reached your org's monthly usage limit":                                                           queue.SpendLimit,
 	"You've hit your individual spend limit":                                                                  queue.SpendLimit,
 	"Your usage allocation has been disabled by your admin":                                                   queue.Disabled,
@@ -62,15 +63,25 @@ var clientTexts = map[string]queue.Cause{
 	"Prompt is too long · the request is ~210000 tokens (limit 200000)":                                       queue.PromptTooLong,
 	"API Error: 413 Request too large":                                                                        queue.PromptTooLong,
 	"API Error: Claude's response exceeded the 32000 output token maximum.":                                   queue.ReplyTooLong,
-	"API Error: 400 messages.0: bad thing":                                                                    queue.BadRequest,
-	"API Error: 400 This organization has been disabled.":                                                     queue.Disabled,
-	"You've hit your Fable limit · resets Oct 9 at 5pm":                                                       queue.ModelLimit,
-	"You've reached your weekly usage limit":                                                                  queue.WeeklyLimit,
-	"You've hit your usage credit limit":                                                                      queue.SpendLimit,
-	"You're out of usage credits · resets Dec 3 at 9am":                                                       queue.SpendLimit,
-	"Usage credits ran out before the response was finished.":                                                 queue.SpendLimit,
-	"Your org is out of usage · contact your admin":                                                           queue.SpendLimit,
-	"Your org is out of usage · add funds to continue":                                                        queue.Credit,
+	`API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`:   queue.NotLoggedIn,
+	`API Error: 403 {"type":"error","error":{"type":"forbidden","message":"Request not allowed"}}`:            queue.NotLoggedIn,
+	`API Error: 404 {"type":"error","error":{"type":"not_found_error","message":"model: claude-x"}}`:          queue.NoModel,
+	"API Error: 402 Your account is not paid for":                                                             queue.Credit,
+	"API Error: Couldn't connect through your proxy (ERR_PROXY_TUNNEL) — the proxy refused the tunnel: check its credentials and that it allows this host": queue.Network,
+	"API Error: Unable to connect to API: SSL certificate hostname mismatch":                                                                               queue.Untrusted,
+	"API Error: Unable to connect to API (EPROTO)":                                                                                                         queue.Network,
+	"API Error: Connection dropped (Malformed_HTTP_Response). Check the gateway set in ANTHROPIC_BASE_URL, then try again.":                                queue.Network,
+	"API Error: No internet route — check your connection or VPN (ENETUNREACH)":                                                                            queue.Network,
+	"API Error: Invalid URL":                                  queue.BadRequest,
+	"API Error: 400 messages.0: bad thing":                    queue.BadRequest,
+	"API Error: 400 This organization has been disabled.":     queue.Disabled,
+	"You've hit your Fable limit · resets Oct 9 at 5pm":       queue.ModelLimit,
+	"You've reached your weekly usage limit":                  queue.WeeklyLimit,
+	"You've hit your usage credit limit":                      queue.SpendLimit,
+	"You're out of usage credits · resets Dec 3 at 9am":       queue.SpendLimit,
+	"Usage credits ran out before the response was finished.": queue.SpendLimit,
+	"Your org is out of usage · contact your admin":           queue.SpendLimit,
+	"Your org is out of usage · add funds to continue":        queue.Credit,
 	"You've hit your org's monthly spend limit · run /usage-credits to ask your admin for a higher limit · your session limit resets 3:20pm (Asia/Seoul)": queue.SpendLimit,
 	"spend limit reached · resets Aug 8 · request an increase at https://go.example.com/limits":                                                           queue.SpendLimit,
 	"Your group's usage limit is set to $0":                                                    queue.Disabled,
@@ -139,10 +150,79 @@ func TestFieldsOutrankWords(t *testing.T) {
 		"kind alone: rate limit":      {signals{kind: "rate_limit", text: "new words"}, queue.RateLimit},
 		"code alone: no connection":   {signals{code: "connection_failed", text: "new words"}, queue.Network},
 		"code alone: no certificate":  {signals{code: "connection_failed", text: "self-signed certificate"}, queue.Untrusted},
+		"overloaded within a reply":   {signals{status: 500, kind: "server_error", typ: "overloaded_error", text: "API Error: 500 new words"}, queue.Overloaded},
+		"rate limit within a reply":   {signals{status: 500, kind: "server_error", typ: "rate_limit_error", text: "API Error: 500 new words"}, queue.RateLimit},
+		"a wrong request, in a reply": {signals{status: 500, kind: "server_error", typ: "invalid_request_error", text: "API Error: 500 new words"}, queue.BadRequest},
+		"type alone":                  {signals{typ: "billing_error", text: "new words"}, queue.Credit},
+		"type beside a status":        {signals{status: 503, typ: "overloaded_error", text: "new words"}, queue.ServerError},
+		"kind: account on hold":       {signals{status: 403, kind: "account_on_hold", text: "new words"}, queue.Disabled},
+		"kind: verification":          {signals{status: 400, kind: "verification_required", text: "new words"}, queue.NotLoggedIn},
+		"code: the client is too old": {signals{status: 400, kind: "invalid_request", code: "claude_code_version_too_old", text: "new words"}, queue.Outdated},
+		"code: the agent's history":   {signals{status: 400, kind: "invalid_request", code: "tool_history_mismatch", text: "API Error: 400 new words", failed: true}, ""},
+		"event with nothing in it":    {signals{text: "new words", bare: true}, queue.UsageLimit},
+		"a failed request, new words": {signals{kind: "unknown", text: "new words", failed: true}, queue.Unexplained},
+		"new words, and no request":   {signals{kind: "unknown", text: "new words"}, ""},
 		"long context beside a limit": {signals{status: 429, text: "Extra usage is required for long context requests.", limit: event("five_hour")}, queue.LongContext},
 	} {
 		if got := causeOf(tt.s); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// What the real client, 2.1.332, wrote at each failure, and what it is.
+func TestCausesOfRealFailures(t *testing.T) {
+	for name, want := range map[string]struct {
+		outcome queue.Outcome
+		cause   queue.Cause
+	}{
+		"connection-refused":                 {queue.Outage, queue.Network},
+		"error-401":                          {queue.Auth, queue.NotLoggedIn},
+		"error-402":                          {queue.Limit, queue.Credit},
+		"error-403":                          {queue.Auth, queue.NotLoggedIn},
+		"error-403-subscription-disabled":    {queue.Limit, queue.Disabled},
+		"error-404":                          {queue.CouldNotStart, queue.NoModel},
+		"error-429-apikey":                   {queue.Limit, queue.RateLimit},
+		"error-429-usage-limit-subscription": {queue.Limit, queue.FiveHourLimit},
+		"error-500":                          {queue.Outage, queue.ServerError},
+		"error-529-default-retries":          {queue.Outage, queue.Overloaded},
+		"error-connection-reset":             {queue.Outage, queue.Network},
+		"error-credit":                       {queue.Limit, queue.Credit},
+		"error-empty-response":               {queue.Outage, queue.Network}, // a gateway's page in place of a reply
+		"error-model-limit":                  {queue.Limit, queue.ModelLimit},
+		"error-organization-disabled":        {queue.Auth, queue.NotLoggedIn},
+		"error-overloaded-within-reply":      {queue.Outage, queue.Overloaded},
+		"error-prompt-too-long":              {queue.AgentFailed, queue.PromptTooLong},
+		"error-rate-limit-within-reply":      {queue.Limit, queue.RateLimit},
+		"error-spend-limit-subscription":     {queue.Limit, queue.SpendLimit},
+		"error-throttled-subscription":       {queue.Outage, queue.Overloaded}, // a 429 that is no limit
+		"error-timeout":                      {queue.Outage, queue.Network},
+		"not-logged-in":                      {queue.Auth, queue.NotLoggedIn},
+	} {
+		j := judge(endingOf(t, "stream-"+name), time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+		if j.outcome != want.outcome || j.cause != want.cause {
+			t.Errorf("%s: %s, %q, want %s, %q (%s)", name, j.outcome, j.cause, want.outcome, want.cause, j.reason)
+		}
+	}
+}
+
+// An event with no fields says only that there is a limit, and one with fields
+// after it says more.
+func TestABareLimitEvent(t *testing.T) {
+	bare := record{"type": "rate_limit_event", "rate_limit_info": record{"status": nil, "resetsAt": nil, "rateLimitType": nil}}
+	allowed := record{"type": "rate_limit_event", "rate_limit_info": record{"status": "allowed"}}
+	failed := record{"type": "result", "subtype": "success", "is_error": true, "terminal_reason": "api_error", "result": "Come back later"}
+	for name, tt := range map[string]struct {
+		events []any
+		want   queue.Cause
+	}{
+		"bare":            {[]any{bare, failed}, queue.UsageLimit},
+		"lifted":          {[]any{bare, allowed, failed}, queue.Unexplained},
+		"and a success":   {[]any{bare, resultRecord("ok", false)}, ""},
+		"nothing of both": {[]any{failed}, queue.Unexplained},
+	} {
+		if j := judge(see(t, append([]any{record{"type": "system", "subtype": "init"}}, tt.events...)...), time.Now()); j.cause != tt.want {
+			t.Errorf("%s: %+v, want %q", name, j, tt.want)
 		}
 	}
 }

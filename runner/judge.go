@@ -33,6 +33,7 @@ type ending struct {
 	started bool                  // the client said init
 	final   *transcript.Final     // the last result record
 	limit   *transcript.RateLimit // the last limit event, when it was a rejection
+	bare    bool                  // the last limit event said nothing but that it is one
 	state   proc.State
 	stderr  string // its last part
 
@@ -124,11 +125,11 @@ func judgeProvider(e ending, now time.Time) (judgement, bool) {
 	case queue.FiveHourLimit, queue.WeeklyLimit, queue.ModelLimit, queue.UsageLimit, queue.SpendLimit, queue.RateLimit,
 		queue.Credit, queue.Disabled, queue.LongContext, queue.ModelCredits:
 		j.outcome, j.resetsAt = queue.Limit, resetTime(s.limit, s.text, j.cause, now)
-	case queue.Overloaded, queue.ServerError, queue.Network, queue.Untrusted, queue.Proxy:
+	case queue.Overloaded, queue.ServerError, queue.Network, queue.Untrusted, queue.Proxy, queue.Unexplained:
 		j.outcome = queue.Outage
 	case queue.NotLoggedIn:
 		j.outcome = queue.Auth
-	case queue.NoModel:
+	case queue.NoModel, queue.Outdated:
 		// Every other story would end the same way.
 		j.outcome = queue.CouldNotStart
 	case queue.PromptTooLong, queue.ReplyTooLong, queue.BadRequest, queue.OverBudget:

@@ -85,7 +85,8 @@ func (t *tally) provider(o *Options, a *queue.Attempt, now time.Time) verdict {
 		t.since, t.probes = now, 0 // work was done: what came then is new
 	}
 	t.probes++
-	if a.Cause == queue.ServerError || a.Cause == queue.Untrusted || a.Cause == queue.Proxy {
+	switch a.Cause {
+	case queue.ServerError, queue.Unexplained, queue.Untrusted, queue.Proxy:
 		t.faults++
 	}
 	resets := a.ResetsAt.After(now)
@@ -98,7 +99,7 @@ func (t *tally) provider(o *Options, a *queue.Attempt, now time.Time) verdict {
 		return verdict{do: block, reason: a.Cause.String()}
 	case t.faults >= configTries && (a.Cause == queue.Untrusted || a.Cause == queue.Proxy):
 		return verdict{do: halt, reason: a.Reason + " (" + toDo(a.Cause) + ")"}
-	case t.faults >= serverTries && a.Cause == queue.ServerError:
+	case t.faults >= serverTries && (a.Cause == queue.ServerError || a.Cause == queue.Unexplained):
 		return verdict{do: block, reason: fmt.Sprintf("%s, %d times", a.Cause, t.faults)}
 	case t.attempts >= mostAttempts:
 		return verdict{do: block, reason: fmt.Sprintf("%d attempts", t.attempts)}

@@ -192,6 +192,7 @@ func (w *watch) see(ev transcript.Event) {
 		if ev.RateLimit.Status == "rejected" {
 			w.end.limit = ev.RateLimit
 		}
+		w.end.bare = *ev.RateLimit == transcript.RateLimit{}
 	}
 }
 

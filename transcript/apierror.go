@@ -10,6 +10,7 @@ import (
 type APIError struct {
 	Kind   string // rate_limit, billing_error, authentication_failed, server_error, ...
 	Code   string // usage_limit_reached, connection_failed, ...; "" = none
+	Type   string // of the response's body: overloaded_error, invalid_request_error, ...; "" = none
 	Status int    // 0 = none
 	Text   string
 	Limit  *RateLimit // with a usage limit
@@ -27,7 +28,8 @@ func (e Event) APIError() *APIError {
 		return nil
 	}
 	a := &APIError{
-		Kind: v.Get("error").String(), Code: v.Get("api_error").String(), Status: int(v.Get("api_error_status").Int()), Text: e.Text,
+		Kind: v.Get("error").String(), Code: v.Get("api_error").String(), Type: v.Get("api_error_type").String(),
+		Status: int(v.Get("api_error_status").Int()), Text: e.Text,
 	}
 	if info := v.Get("api_error_params.rate_limit_info"); info.IsObject() {
 		a.Limit = rateLimitOf(info)

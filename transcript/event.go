@@ -117,6 +117,7 @@ type Final struct {
 	TerminalReason string
 	APIErrorStatus int    // 0 = none
 	APIError       string `json:",omitempty"` // usage_limit_reached, connection_failed, ...
+	APIErrorType   string `json:",omitempty"` // of the response's body: overloaded_error, invalid_request_error, ...
 	Result         string
 	Errors         []string
 	NumTurns       int

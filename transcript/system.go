@@ -98,6 +98,7 @@ func (d *lineDecoder) final(v gjson.Result, ev Event) {
 		TerminalReason:      v.Get("terminal_reason").String(),
 		APIErrorStatus:      int(v.Get("api_error_status").Int()),
 		APIError:            v.Get("api_error").String(),
+		APIErrorType:        v.Get("api_error_type").String(),
 		Result:              v.Get("result").String(),
 		Errors:              stringsOf(v.Get("errors")),
 		NumTurns:            int(v.Get("num_turns").Int()),

@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -44,15 +45,21 @@ type Fault struct {
 	Delay   time.Duration // wait before anything is answered
 	Status  int           // answer this instead of the reply; 0 = the reply
 	Header  http.Header
+	Kind    string // with Status; the error object's type, "" = the one of the status
 	Message string // with Status; what the error object says, "" = a word that fits it
+	Body    string // with Status; this instead of an error object, as a gateway's page
 
 	// Hold makes the reply go silent after Events events of its stream until
 	// Hold is closed, the client leaves or the server closes. With Events 0 no
 	// byte is sent before that, not even the status.
 	Hold   <-chan struct{}
-	Cut    bool // cut the connection after Events events
+	Cut    bool   // cut the connection after Events events
+	Reset  bool   // the same with a reset
+	End    bool   // end the stream after Events events as if it were whole
+	Error  string // send an error of this type after Events events, and end the stream
 	Events int
 
+	Whole  bool // with Events: befalls a reply that is no stream as well, before its first byte
 	Sticky bool // befalls all later attempts at the turn as well
 }
 
@@ -104,23 +111,33 @@ func UsageLimit(reset time.Time) Fault {
 	return Fault{Status: http.StatusTooManyRequests, Header: h}
 }
 
-// body is the error object for the status of f.
+// body is the error object for the status of f, or the body it says.
 func (f Fault) body() []byte {
-	kinds := map[int]string{
-		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
-		404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error",
-		500: "api_error", 529: "overloaded_error",
+	if f.Body != "" {
+		return []byte(f.Body)
 	}
-	kind, ok := kinds[f.Status]
-	if !ok {
-		kind = "api_error"
+	return f.object(cmp.Or(f.Kind, kinds[f.Status], "api_error"))
+}
+
+// kinds are the types of error by status.
+var kinds = map[int]string{
+	400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
+	404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error",
+	500: "api_error", 504: "timeout_error", 529: "overloaded_error",
+}
+
+func statusOf(kind string) int {
+	for status, k := range kinds {
+		if k == kind {
+			return status
+		}
 	}
-	message := f.Message
-	if message == "" {
-		message = "scripted " + kind
-	}
+	return http.StatusInternalServerError
+}
+
+func (f Fault) object(kind string) []byte {
 	return mustJSON(map[string]any{"type": "error", "error": map[string]any{
-		"type": kind, "message": message,
+		"type": kind, "message": cmp.Or(f.Message, "scripted "+kind),
 	}})
 }
 

@@ -198,7 +198,7 @@ func (s *Server) reply(r Request, t Turn) reply {
 }
 
 func (s *Server) send(ctx context.Context, w http.ResponseWriter, p reply, stream bool, f Fault) {
-	if f.Events == 0 && !s.interfere(ctx, w, f) {
+	if (f.Events == 0 || f.Whole && !stream) && !s.interfere(ctx, w, f) {
 		return
 	}
 	if !stream {
@@ -216,15 +216,27 @@ func (s *Server) send(ctx context.Context, w http.ResponseWriter, p reply, strea
 	}
 }
 
-// interfere holds or cuts as f says; false = nothing more is to be sent.
+// interfere holds, cuts or ends as f says; false = nothing more is to be sent.
 func (s *Server) interfere(ctx context.Context, w http.ResponseWriter, f Fault) bool {
-	if f.Cut {
+	switch {
+	case f.Cut, f.Reset:
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			if tcp, ok := conn.(*net.TCPConn); ok && f.Reset {
+				_ = tcp.SetLinger(0)
+			}
 			_ = conn.Close()
 		}
 		return false
-	}
-	if f.Hold == nil {
+	case f.Error != "":
+		if w.Header().Get("Content-Type") == "" {
+			writeJSON(w, statusOf(f.Error), nil, f.object(f.Error))
+			return false
+		}
+		_, _ = fmt.Fprintf(w, "event: error\ndata: %s\n\n", f.object(f.Error))
+		return false
+	case f.End:
+		return false
+	case f.Hold == nil:
 		return true
 	}
 	select {

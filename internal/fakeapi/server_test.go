@@ -269,6 +269,50 @@ func TestCutEndsTheConnectionMidStream(t *testing.T) {
 	}
 }
 
+// The same reply, broken off in other ways after its first event.
+func TestRepliesThatBreakOff(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault  fakeapi.Fault
+		broken bool   // the reader meets an error
+		says   string // in the stream
+	}{
+		"reset":  {fakeapi.Fault{Reset: true, Events: 1}, true, "message_start"},
+		"ended":  {fakeapi.Fault{End: true, Events: 1}, false, "message_start"},
+		"failed": {fakeapi.Fault{Error: "overloaded_error", Message: "busy", Events: 1}, false, "event: error\ndata: {\"error\":{\"message\":\"busy\",\"type\":\"overloaded_error\"}"},
+	} {
+		s := start(t, fakeapi.Script{{Turns: []fakeapi.Turn{{
+			Blocks: []fakeapi.Block{fakeapi.Text("never")}, Faults: []fakeapi.Fault{tt.fault},
+		}}}})
+		b, err := io.ReadAll(post(t, s, "/v1/messages", body("x", 0, true)).Body)
+		if (err != nil) != tt.broken || !tt.broken && !strings.Contains(string(b), tt.says) || strings.Contains(string(b), "never") {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+}
+
+// What is no stream is whole, unless the fault is meant for it as well.
+func TestFaultsOfRepliesInOnePiece(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault  fakeapi.Fault
+		status int
+		says   string
+	}{
+		"whole":  {fakeapi.Fault{Error: "overloaded_error", Events: 1}, 200, "hello"},
+		"failed": {fakeapi.Fault{Error: "overloaded_error", Events: 1, Whole: true}, 529, "overloaded_error"},
+		"empty":  {fakeapi.Fault{End: true, Events: 1, Whole: true}, 200, ""},
+		"page":   {fakeapi.Fault{Status: 502, Body: "<html>"}, 502, "<html>"},
+	} {
+		s := start(t, fakeapi.Script{{Turns: []fakeapi.Turn{{
+			Blocks: []fakeapi.Block{fakeapi.Text("hello")}, Faults: []fakeapi.Fault{tt.fault},
+		}}}})
+		r := post(t, s, "/v1/messages", body("x", 0, false))
+		b, err := io.ReadAll(r.Body)
+		if r.StatusCode != tt.status || err != nil || tt.says == "" && len(b) > 0 || !strings.Contains(string(b), tt.says) {
+			t.Errorf("%s: status %d, %q, %v", name, r.StatusCode, b, err)
+		}
+	}
+}
+
 func TestCloseEndsHeldRequests(t *testing.T) {
 	s := start(t, fakeapi.Script{{Turns: []fakeapi.Turn{fakeapi.Always(fakeapi.Fault{Hold: make(chan struct{})})}}})
 	failed := make(chan error, 1)
