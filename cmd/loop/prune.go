@@ -5,26 +5,45 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/runner"
 )
 
+const pruneLong = `Delete what sessions have left that ended longer ago than AGE (30d, 12h): transcripts and prompts,
+the work trees of --worktree, and what attempts that did not pass did (refs/loop/parked).
+
+The queue keeps its actions, receipts and audit trails. A session with actions that still wait keeps all.
+A work tree stays when something in it is not committed, or its branch is not merged; branches always do.
+Parked work stays when it is nowhere else: --parked done deletes it where the story has passed since, --parked all
+everywhere. What stays is listed, with the reason.
+
+` + exitHelp
+
+type pruneOptions struct {
+	older, parked string
+	dryRun        bool
+}
+
 func newPrune(a *app) *cobra.Command {
-	var older string
+	var o pruneOptions
 	cmd := &cobra.Command{
-		Use: "prune --older-than AGE", Short: "Delete the transcripts of old sessions", Args: args(cobra.NoArgs),
-		Long: "Delete the transcripts and prompts of sessions that ended longer ago than AGE (30d, 12h).\n" +
-			"The queue keeps its actions, receipts and audit trails; sessions with actions that still wait keep their transcripts.\n\n" + exitHelp,
+		Use: "prune --older-than AGE", Short: "Delete what old sessions have left", Args: args(cobra.NoArgs), Long: pruneLong,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			age, err := parseAge(older)
+			age, err := parseAge(o.older)
 			if err != nil {
 				return usagef("loop prune --older-than 30d", "%w", err)
+			}
+			if !slices.Contains([]string{runner.ParkedSafe, runner.ParkedDone, runner.ParkedAll}, o.parked) {
+				return usagef("loop prune --help", "--parked is done or all, not %q", o.parked)
 			}
 			w, store, err := a.openStore(cmd.Context(), true)
 			if err != nil {
@@ -33,45 +52,91 @@ func newPrune(a *app) *cobra.Command {
 			if err := a.forPeople(cmd.Context(), store, "loop prune"); err != nil {
 				return err
 			}
-			return a.prune(cmd.Context(), w, store, a.now().Add(-age))
+			return a.prune(cmd.Context(), w, store, a.now().Add(-age), o)
 		},
 	}
-	cmd.Flags().StringVar(&older, "older-than", "", "age, like 30d or 12h")
+	f := cmd.Flags()
+	f.StringVar(&o.older, "older-than", "", "age, like 30d or 12h")
+	f.StringVar(&o.parked, "parked", "", "delete parked work that is nowhere else, too: done (of stories that have passed since) or all")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would go and what would stay, and delete nothing")
 	return cmd
 }
 
-func (a *app) prune(ctx context.Context, w workspace.Workspace, store *queue.Store, before time.Time) error {
+func (a *app) prune(ctx context.Context, w workspace.Workspace, store *queue.Store, before time.Time, o pruneOptions) error {
 	sessions, err := store.Sessions(ctx)
 	if err != nil {
 		return err
 	}
-	pruned, kept := 0, 0
+	ro := &runner.Options{Root: w.Root, State: w.State, Env: a.env, Store: store, Now: a.now}
+	kept := 0
+	var old []queue.Session
 	for _, s := range sessions {
-		dir := filepath.Join(w.State, "runs", s.ID)
-		if s.Ended.IsZero() || s.Ended.After(before) || !isDir(dir) {
+		if s.Ended.IsZero() || s.Ended.After(before) {
 			continue
 		}
+		dir := filepath.Join(w.State, "runs", s.ID)
 		waiting, err := store.Actions(ctx, queue.Filter{Session: s.ID, Status: []queue.Status{queue.Pending, queue.Approved}})
 		if err != nil {
 			return err
 		}
 		if len(waiting) > 0 {
-			kept++
+			if isDir(dir) {
+				kept++
+			}
 			continue
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			return err
+		old = append(old, s)
+	}
+	work, err := runner.PruneWork(ctx, ro, old, runner.Prune{Parked: o.parked, DryRun: o.dryRun})
+	if err != nil {
+		return err
+	}
+	pruned := 0
+	for _, s := range old {
+		dir := filepath.Join(w.State, "runs", s.ID)
+		if !isDir(dir) {
+			continue
 		}
 		pruned++
+		if !o.dryRun {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+		}
 	}
-	a.printf("Deleted the transcripts of %d session(s).\n", pruned)
-	if pruned > 0 {
+	a.sayPruned(pruned, kept, work, o.dryRun)
+	return nil
+}
+
+func (a *app) sayPruned(transcripts, kept int, work []runner.Pruned, dryRun bool) {
+	verb := "Deleted"
+	if dryRun {
+		verb = "Would delete"
+	}
+	a.printf("%s the transcripts of %d session(s).\n", verb, transcripts)
+	stays := 0
+	for _, p := range work {
+		if p.Kept != "" {
+			stays++
+			continue
+		}
+		a.printf("%s %s.\n", verb, term.Quote(p.Name))
+	}
+	if transcripts > 0 {
 		a.printf("Their receipts and audit trails are kept; `loop receipts` lists them, without the command lines.\n")
 	}
 	if kept > 0 {
 		a.printf("Kept %d old session(s) with actions that still wait; `loop list --mentions` shows them.\n", kept)
 	}
-	return nil
+	if stays == 0 {
+		return
+	}
+	a.printf("Kept:\n")
+	for _, p := range work {
+		if p.Kept != "" {
+			a.printf("  %s: %s\n", term.Quote(p.Name), term.Quote(p.Kept))
+		}
+	}
 }
 
 func isDir(path string) bool {
