@@ -11,8 +11,8 @@ import (
 )
 
 // Decide adds to the trail of an action's session what a person did with it:
-// receipt.Approved, Rejected, or Replayed, whose result is what the replay
-// gave. A session without a trail is left alone.
+// receipt.Approved, Rejected, Answered, whose result is the answer, or Replayed,
+// whose result is what the replay gave. A session without a trail is left alone.
 func Decide(ctx context.Context, store *queue.Store, event receipt.Event, x queue.Action, now time.Time) error {
 	s, err := store.Session(ctx, x.Session)
 	if errors.Is(err, queue.ErrNotFound) || err == nil && s.AuditKey == "" {
@@ -31,8 +31,11 @@ func Decide(ctx context.Context, store *queue.Store, event receipt.Event, x queu
 			r.Scope = a.Scope()
 		}
 	}
-	if event == receipt.Replayed && x.Replay != nil {
+	switch {
+	case event == receipt.Replayed && x.Replay != nil:
 		r.ResultSHA256 = receipt.SumHex([]byte(x.Replay.Output))
+	case event == receipt.Answered:
+		r.ResultSHA256 = receipt.SumHex([]byte(x.AnswerText()))
 	}
 	return store.AppendAudit(ctx, s.ID, "", r.Next)
 }

@@ -181,6 +181,29 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// What a person answers stands in the trail by its hash, beside that of the
+// question.
+func TestDecideAnAnswer(t *testing.T) {
+	n := newNight(t)
+	n.story("a")
+	at := n.attempts[0]
+	x := queue.Action{
+		Kind: queue.KindQuestion, Session: n.session.ID, Attempt: at.ID, Command: "Which port?", Status: queue.Answered,
+		Decisions: []queue.Decision{{Verb: queue.Answer, Reason: "80"}, {Verb: queue.Answer, Reason: "8080"}},
+	}
+	if err := Decide(t.Context(), n.store, receipt.Answered, x, now); err != nil {
+		t.Fatal(err)
+	}
+	trail := n.trail()
+	r, err := receipt.ParseRecord(trail.Records[len(trail.Records)-1])
+	if err != nil || r.Event != receipt.Answered || r.Scope != at.Scope() || r.ArgsSHA256 != receipt.SumHex([]byte("Which port?")) || r.ResultSHA256 != receipt.SumHex([]byte("8080")) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if c := Check(trail, Ask{Known: n.known()}); !c.OK() || c.Decisions != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // Sessions without a trail get none by a decision; a queue that cannot be
 // written is an error, for the caller to tell.
 func TestDecideWithoutATrail(t *testing.T) {

@@ -30,6 +30,9 @@ const (
 	Approved Event = "approved"
 	// Rejected is a person's no to a deferred call.
 	Rejected Event = "rejected"
+	// Answered is a person's answer to a question, or their word at a
+	// checkpoint; args_sha256 is of the question, result_sha256 of the answer.
+	Answered Event = "answered"
 	// Replayed is the running of an approved call; result_sha256 is of what it
 	// gave.
 	Replayed Event = "replayed"
@@ -40,7 +43,7 @@ const (
 // Known reports whether e is one of the events above.
 func (e Event) Known() bool {
 	switch e {
-	case StoryOpen, CallOK, CallRevoked, CallFail, CallDenied, Deferred, FinalText, Finding, Approved, Rejected, Replayed, StoryClose:
+	case StoryOpen, CallOK, CallRevoked, CallFail, CallDenied, Deferred, FinalText, Finding, Approved, Rejected, Answered, Replayed, StoryClose:
 		return true
 	}
 	return false

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,39 @@ func TestDecisionStandsWithoutItsRecord(t *testing.T) {
 	}
 	if x, err := store.Get(t.Context(), "1"); err != nil || x.Status != queue.Rejected {
 		t.Errorf("%s, %v", x.Status, err)
+	}
+}
+
+// Answers, and words at checkpoints, go into the trail of the session that
+// asked.
+func TestAnswersAreInTheTrail(t *testing.T) {
+	a, out := appIn(t)
+	store, s := waiting(t, a)
+	for _, kind := range []string{"", queue.CheckpointAfter} {
+		if _, _, err := store.Add(t.Context(), queue.Action{Kind: queue.KindQuestion, Checkpoint: kind, Session: s.ID, Story: "1", Command: "q" + kind}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"answer", "2", "8080"}, {"answer", "2", "80"}, {"approve", "3"}} {
+		if code := a.run(t.Context(), args); code != exitDone {
+			printed, _ := os.ReadFile(out.Name())
+			t.Fatalf("%q: exit %d\n%s", args, code, printed)
+		}
+	}
+	trail, err := store.Audit(t.Context(), s.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, line := range trail.Records {
+		r, err := receipt.ParseRecord(line)
+		if err != nil || r.Event != receipt.Answered {
+			t.Fatalf("%s, %v", line, err)
+		}
+		said = append(said, r.ResultSHA256)
+	}
+	if want := []string{receipt.SumHex([]byte("8080")), receipt.SumHex([]byte("80")), receipt.SumHex(nil)}; !slices.Equal(said, want) {
+		t.Errorf("got %q, want %q", said, want)
 	}
 }
 

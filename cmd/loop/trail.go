@@ -148,7 +148,9 @@ func (a *app) decided(store *queue.Store) func(context.Context, queue.Action) {
 			event = receipt.Approved
 		case queue.Rejected:
 			event = receipt.Rejected
-		case queue.Pending, queue.Approved, queue.Replayed, queue.Failed, queue.Unknown, queue.Superseded, queue.Answered:
+		case queue.Answered:
+			event = receipt.Answered
+		case queue.Pending, queue.Approved, queue.Replayed, queue.Failed, queue.Unknown, queue.Superseded:
 		}
 		if err := audit.Decide(context.WithoutCancel(ctx), store, event, x, a.now()); err != nil {
 			fmt.Fprintf(a.stderr, "loop: #%d: the decision stands, but the audit trail has no record of it: %s\n", x.Number, term.QuoteLines(err.Error()))
