@@ -1,0 +1,143 @@
+package claims
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy/shell"
+	"github.com/seed-b23e517c/loop/transcript"
+)
+
+// maxWritten bounds the text that is kept of the files of one session.
+const maxWritten = 16 << 20
+
+// written is what an agent wrote into files, as far as its calls show it.
+type written struct {
+	texts map[string]string
+	size  int
+}
+
+func newWritten() written { return written{texts: map[string]string{}} }
+
+// edit is one change of a file.
+type edit struct {
+	name, old, text string
+	appends         bool
+}
+
+// edits are what a call writes into files.
+func edits(c *transcript.Call) []edit {
+	var in struct {
+		FilePath     string `json:"file_path"`
+		NotebookPath string `json:"notebook_path"`
+		Content      string `json:"content"`
+		Old          string `json:"old_string"`
+		New          string `json:"new_string"`
+		NewSource    string `json:"new_source"`
+		Command      string `json:"command"`
+		Edits        []struct {
+			Old string `json:"old_string"`
+			New string `json:"new_string"`
+		} `json:"edits"`
+	}
+	if json.Unmarshal(c.Input, &in) != nil {
+		return nil
+	}
+	var out []edit
+	switch c.Name {
+	case "Write":
+		out = append(out, edit{name: in.FilePath, text: in.Content})
+	case "Edit", "MultiEdit":
+		out = append(out, edit{name: in.FilePath, old: in.Old, text: in.New})
+		for _, e := range in.Edits {
+			out = append(out, edit{name: in.FilePath, old: e.Old, text: e.New})
+		}
+	case "NotebookEdit":
+		out = append(out, edit{name: in.NotebookPath, text: in.NewSource, appends: true})
+	case "Bash":
+		for _, w := range shell.Read(in.Command, shell.Options{}).Written {
+			out = append(out, edit{name: w.Name, text: w.Text, appends: w.Append})
+		}
+	}
+	return slices.DeleteFunc(out, func(e edit) bool { return e.name == "" })
+}
+
+func (w *written) write(c *transcript.Call) {
+	for _, e := range edits(c) {
+		name := path.Clean(e.name)
+		text := e.text
+		if old, ok := w.texts[name]; ok {
+			switch {
+			case e.appends:
+				text = old + "\n" + text
+			case e.old != "" && strings.Contains(old, e.old):
+				text = strings.Replace(old, e.old, e.text, 1)
+			case e.old != "":
+				text = old + "\n" + text
+			}
+		}
+		if w.size += len(text); w.size > maxWritten {
+			return
+		}
+		w.texts[name] = text
+	}
+}
+
+// text is what the agent wrote into the file that a later call names.
+func (w *written) text(name string) (string, bool) {
+	if name == "" || name == "-" {
+		return "", false
+	}
+	name = path.Clean(name)
+	if text, ok := w.texts[name]; ok {
+		return text, true
+	}
+	for _, full := range slices.Sorted(maps.Keys(w.texts)) {
+		if sameFile(full, name) {
+			return w.texts[full], true
+		}
+	}
+	return "", false
+}
+
+// sameFile: one of the names is the other with folders in front.
+func sameFile(a, b string) bool {
+	return a == b || strings.HasSuffix(a, "/"+strings.TrimPrefix(b, "./")) || strings.HasSuffix(b, "/"+strings.TrimPrefix(a, "./"))
+}
+
+// commitMessages are the messages of the commits that a call makes.
+func commitMessages(c *transcript.Call) []string {
+	var in struct {
+		Command string `json:"command"`
+	}
+	if c.Name != "Bash" || json.Unmarshal(c.Input, &in) != nil || !strings.Contains(in.Command, "commit") {
+		return nil
+	}
+	var out []string
+	for _, cmd := range shell.Read(in.Command, shell.Options{}).Commands {
+		if cmd.Program() != "git" || !slices.ContainsFunc(cmd.Argv, func(w shell.Word) bool { return w.Text == "commit" }) {
+			continue
+		}
+		for i, w := range cmd.Argv {
+			value, joined := strings.CutPrefix(w.Text, "--message=")
+			switch {
+			case joined:
+				out = append(out, value)
+			case i > 0 && isMessageOption(cmd.Argv[i-1].Text):
+				out = append(out, w.Text)
+			}
+		}
+		if cmd.Stdin.Known {
+			out = append(out, cmd.Stdin.Text)
+		}
+	}
+	return out
+}
+
+// isMessageOption: -m, -am, --message.
+func isMessageOption(w string) bool {
+	return w == "--message" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.HasSuffix(w, "m")
+}
