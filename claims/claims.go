@@ -22,7 +22,6 @@ const most = 60
 // Call is a call whose texts are judged.
 type Call struct {
 	ID    string // the call's tool_use_id; "" = what happened last counts too
-	Tool  string
 	Input json.RawMessage
 }
 
@@ -39,19 +38,19 @@ type Judged struct {
 }
 
 // Events walks through what happened, oldest first; it is walked through twice.
-type Events func(do func(transcript.Event) error) error
+type Events func(do func(transcript.Event)) error
 
 // Judge holds the claims of calls against what happened before each of them.
 func Judge(calls []Call, events Events, o Options) ([]Judged, error) {
 	w := newWriter(calls)
-	if err := events(func(ev transcript.Event) error { w.see(ev); return nil }); err != nil {
+	if err := events(w.see); err != nil {
 		return nil, err
 	}
 	w.end()
 	out := make([]Judged, len(calls))
 	j := newJudge(calls, w.claims, o)
 	if len(j.claims) > 0 {
-		if err := events(func(ev transcript.Event) error { j.see(ev); return nil }); err != nil {
+		if err := events(j.see); err != nil {
 			return nil, err
 		}
 	}
@@ -106,7 +105,7 @@ func (w *writer) read(i int) {
 		return
 	}
 	w.done[i] = true
-	for _, t := range texts(w.calls[i].Tool, w.calls[i].Input, w.files.text, w.commits) {
+	for _, t := range texts(w.calls[i].Input, w.files.text, w.commits) {
 		for _, c := range find(t) {
 			same := func(o claim) bool { return o.kind == c.kind && o.text == c.text }
 			switch {

@@ -53,11 +53,9 @@ func (s *session) read(name, text string) {
 
 func (s *session) judge(t *testing.T, calls ...Call) []Judged {
 	t.Helper()
-	got, err := Judge(calls, func(do func(transcript.Event) error) error {
+	got, err := Judge(calls, func(do func(transcript.Event)) error {
 		for _, ev := range s.events {
-			if err := do(ev); err != nil {
-				return err
-			}
+			do(ev)
 		}
 		return nil
 	}, Options{Memory: []string{"/r/notes/learned.md"}, Receipt: func(id string) string { return "receipt of " + id }})
@@ -76,7 +74,7 @@ func (s *session) publish(t *testing.T, command string) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, c := range s.judge(t, Call{Tool: "Bash", Input: in})[0].Claims {
+	for _, c := range s.judge(t, Call{Input: in})[0].Claims {
 		line := c.Text + " | " + string(c.Source)
 		if c.Failed {
 			line += " failed"
@@ -110,7 +108,7 @@ func TestANumberThatWasMeasuredHasASource(t *testing.T) {
 	var s session
 	s.write("/r/bench.py", "import time\nprint(run(), 'slugs per second')")
 	id := s.bash("python3 bench.py", "warm up\n41203.7 slugs per second\n")
-	got := s.judge(t, Call{Tool: "Bash", Input: json.RawMessage(`{"command":"gh issue comment 4 --body 'It makes 41,204 slugs per second.'"}`)})[0].Claims
+	got := s.judge(t, Call{Input: json.RawMessage(`{"command":"gh issue comment 4 --body 'It makes 41,204 slugs per second.'"}`)})[0].Claims
 	want := []queue.Claim{{
 		Kind: "number", Text: "41,204 slugs per second", Where: "--body", Source: queue.SourceResult, Tool: "Bash", Command: "python3 bench.py",
 		CallID: id, Line: 4, Quote: "41203.7 slugs per second", Receipt: "receipt of " + id,
@@ -179,7 +177,7 @@ func TestOnlyWhatHappenedBeforeCounts(t *testing.T) {
 	id := s.bash("gh issue comment 1 --body '41200 slugs per second'", "refused")
 	s.bash("make bench", "41200 slugs per second")
 	for name, want := range map[string]queue.ClaimSource{id: queue.SourceNone, "": queue.SourceResult} {
-		got := s.judge(t, Call{ID: name, Tool: "Bash", Input: json.RawMessage(`{"command":"gh issue comment 1 --body '41200 slugs per second'"}`)})[0].Claims
+		got := s.judge(t, Call{ID: name, Input: json.RawMessage(`{"command":"gh issue comment 1 --body '41200 slugs per second'"}`)})[0].Claims
 		if len(got) != 1 || got[0].Source != want {
 			t.Errorf("call %q: %+v, want %s", name, got, want)
 		}
@@ -257,7 +255,7 @@ func TestTextsOfACall(t *testing.T) {
 		if tt.tool == "Bash" {
 			input, _ = json.Marshal(map[string]string{"command": tt.input})
 		}
-		if diff := cmp.Diff(tt.want, texts(tt.tool, input, files, []string{"Make it 3x faster"})); diff != "" {
+		if diff := cmp.Diff(tt.want, texts(input, files, []string{"Make it 3x faster"})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -274,7 +272,7 @@ func TestTooManyClaimsAreCounted(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&b, "%d things, ", 1000+i)
 	}
-	got := new(session).judge(t, Call{Tool: "mcp__x__post", Input: json.RawMessage(`{"text":"` + b.String() + `"}`)})[0]
+	got := new(session).judge(t, Call{Input: json.RawMessage(`{"text":"` + b.String() + `"}`)})[0]
 	if len(got.Claims) != most || got.Beyond != 100-most {
 		t.Errorf("%d and %d", len(got.Claims), got.Beyond)
 	}

@@ -3,6 +3,7 @@ package claims
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // kind is what is claimed.
@@ -32,44 +33,48 @@ type claim struct {
 // work is a sort of thing that is run.
 type work struct {
 	name string
-	said *regexp.Regexp // how a text says that it was run
-	call *regexp.Regexp // how a command line runs it
+	said func() *regexp.Regexp // how a text says that it was run
+	call func() *regexp.Regexp // how; nil = by any program a command line runs it
 }
 
 // works are looked for in this order; the last one takes any run.
 var works = []work{
 	{
 		name: "tests",
-		said: regexp.MustCompile(`(?i)\btests?\b[^.\n]{0,60}?\b(pass(es|ed|ing)?|green|succeed(s|ed)?|succeeds?)\b|\b(pass(es|ed|ing)?|green)\b[^.\n]{0,20}\btests?\b|\ball green\b|\btested\b|\b(ran|run|executed) (all |the |full )*(unit |integration )?tests?\b`),
-		call: regexp.MustCompile(`(?i)(^|[\s;&|(/])(go test|(npm|pnpm|yarn|bun)( run)? t(est)?\b|deno test|cargo (test|nextest)|pytest|python3? -m (pytest|unittest)|jest|vitest|mocha|ava|tap|rspec|minitest|rake (test|spec)|phpunit|pest|ctest|mvn\S*( \S+)* (test|verify)|gradlew?( \S+)* (test|check)|tox|nox|dotnet test|swift test|mix test|sbt test|bats|make\S*( \S+)* (test|check)\S*|just (test|check)|task test|bazel test|zig build test|ginkgo|gotestsum|playwright test|cypress run)|\btests?\S*\.(sh|py|js|ts|rb|pl)\b|(^|[\s/])tests?/\S+\.(sh|py|js|rb)`),
+		said: lazy(`(?i)\btests?\b[^.\n]{0,60}?\b(pass(es|ed|ing)?|green|succeed(s|ed)?|succeeds?)\b|\b(pass(es|ed|ing)?|green)\b[^.\n]{0,20}\btests?\b|\ball green\b|\btested\b|\b(ran|run|executed) (all |the |full )*(unit |integration )?tests?\b`),
+		call: lazy(`(?i)(^|[\s;&|(/])(go test|(npm|pnpm|yarn|bun)( run)? t(est)?\b|deno test|cargo (test|nextest)|pytest|python3? -m (pytest|unittest)|jest|vitest|mocha|ava|tap|rspec|minitest|rake (test|spec)|phpunit|pest|ctest|mvn\S*( \S+)* (test|verify)|gradlew?( \S+)* (test|check)|tox|nox|dotnet test|swift test|mix test|sbt test|bats|make\S*( \S+)* (test|check)\S*|just (test|check)|task test|bazel test|zig build test|ginkgo|gotestsum|playwright test|cypress run)|\btests?\S*\.(sh|py|js|ts|rb|pl)\b|(^|[\s/])tests?/\S+\.(sh|py|js|rb)`),
 	},
 	{
 		name: "benchmarks",
-		said: regexp.MustCompile(`(?i)\bbenchmark(s|ed|ing)?\b|\bload[- ]test(s|ed)?\b|\bprofiled?\b`),
-		call: regexp.MustCompile(`(?i)bench|hyperfine|\bwrk\d?\b|\bab -|\bk6\b|\blocust\b|\bperf (stat|bench)|\btime(it)?\b|\bfio\b|\bsysbench\b|\bhey\b|\bvegeta\b|\boha\b`),
+		said: lazy(`(?i)\bbenchmark(s|ed|ing)?\b|\bload[- ]test(s|ed)?\b|\bprofiled?\b`),
+		call: lazy(`(?i)bench|hyperfine|\bwrk\d?\b|\bab -|\bk6\b|\blocust\b|\bperf (stat|bench)|\btime(it)?\b|\bfio\b|\bsysbench\b|\bhey\b|\bvegeta\b|\boha\b`),
 	},
 	{
 		name: "a build",
-		said: regexp.MustCompile(`(?i)\bbuilds?\b[^.\n]{0,30}?\b(pass(es|ed)?|succeed(s|ed)?|works?|clean|green|fine)\b|\b(compiles|built) (cleanly|fine|successfully|without (errors|warnings))\b|\bCI (is |was |runs? )?(green|pass(es|ed|ing)?)\b`),
-		call: regexp.MustCompile(`(?i)(^|[\s;&|(])((npm|pnpm|yarn|bun)( run)? build|go (build|install|vet)|cargo (build|check)|make\b|tsc\b|vite build|webpack|mvn|gradlew?|dotnet build|cmake|ninja|bazel build|docker build|swift build|zig build|just build)`),
+		said: lazy(`(?i)\bbuilds?\b[^.\n]{0,30}?\b(pass(es|ed)?|succeed(s|ed)?|works?|clean|green|fine)\b|\b(compiles|built) (cleanly|fine|successfully|without (errors|warnings))\b|\bCI (is |was |runs? )?(green|pass(es|ed|ing)?)\b`),
+		call: lazy(`(?i)(^|[\s;&|(])((npm|pnpm|yarn|bun)( run)? build|go (build|install|vet)|cargo (build|check)|make\b|tsc\b|vite build|webpack|mvn|gradlew?|dotnet build|cmake|ninja|bazel build|docker build|swift build|zig build|just build)`),
 	},
 	{
 		name: "a linter",
-		said: regexp.MustCompile(`(?i)\blint(er|ing|s)?\b[^.\n]{0,30}?\b(pass(es|ed)?|clean|green)\b|\b(no|zero|0) (lint|type) (errors?|warnings?|issues?)\b|\btype[- ]?check(s|ed)?\b[^.\n]{0,20}\b(pass(es|ed)?|clean)?`),
-		call: regexp.MustCompile(`(?i)lint|ruff|flake8|clippy|staticcheck|go vet|prettier|biome|mypy|pyright|tsc\b|phpstan|rubocop|shellcheck|black --check|gofmt|cargo fmt`),
+		said: lazy(`(?i)\blint(er|ing|s)?\b[^.\n]{0,30}?\b(pass(es|ed)?|clean|green)\b|\b(no|zero|0) (lint|type) (errors?|warnings?|issues?)\b|\btype[- ]?check(s|ed)?\b[^.\n]{0,20}\b(pass(es|ed)?|clean)?`),
+		call: lazy(`(?i)lint|ruff|flake8|clippy|staticcheck|go vet|prettier|biome|mypy|pyright|tsc\b|phpstan|rubocop|shellcheck|black --check|gofmt|cargo fmt`),
 	},
 	{
 		name: "anything",
-		said: regexp.MustCompile(`(?i)\b(measured|verified|validated|reproduced|confirmed|double[- ]checked|manually checked)\b`),
-		call: nil,
+		said: lazy(`(?i)\b(measured|verified|validated|reproduced|confirmed|double[- ]checked|manually checked)\b`),
 	},
 }
 
 var (
-	urls  = regexp.MustCompile("https?://[^\\s\"'<>`)\\]}]+")
-	ticks = regexp.MustCompile("`([^`\n]{3,300})`")
-	fence = regexp.MustCompile("(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)\n[ \t]*(```|~~~)[ \t]*$")
+	urls  = lazy("https?://[^\\s\"'<>`)\\]}]+")
+	ticks = lazy("`([^`\n]{3,300})`")
+	fence = lazy("(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)\n[ \t]*(```|~~~)[ \t]*$")
 )
+
+// lazy compiles an expression when it is needed first: most processes never do.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // find lists what a text claims.
 func find(t Text) []claim {
@@ -79,26 +84,26 @@ func find(t Text) []claim {
 		out = append(out, c)
 	}
 	body := t.Body
-	for _, m := range fence.FindAllStringSubmatch(body, -1) {
+	for _, m := range fence().FindAllStringSubmatch(body, -1) {
 		if lines := longLines(m[2]); len(lines) > 0 {
 			add(claim{kind: kindOutput, text: lines[0], lines: lines})
 		}
 	}
-	for _, m := range ticks.FindAllStringSubmatch(fence.ReplaceAllString(body, ""), -1) {
+	for _, m := range ticks().FindAllStringSubmatch(fence().ReplaceAllString(body, ""), -1) {
 		if command := strings.Join(strings.Fields(m[1]), " "); strings.Contains(command, " ") {
 			add(claim{kind: kindCommand, text: command, command: command})
 		}
 	}
-	for _, u := range urls.FindAllString(body, -1) {
+	for _, u := range urls().FindAllString(body, -1) {
 		u = strings.TrimRight(u, ".,;:!?*_")
 		add(claim{kind: kindURL, text: u, url: u})
 	}
-	bare := urls.ReplaceAllStringFunc(body, func(u string) string { return strings.Repeat(" ", len(u)) })
+	bare := urls().ReplaceAllStringFunc(body, func(u string) string { return strings.Repeat(" ", len(u)) })
 	for _, n := range numbers(bare) {
 		add(claim{kind: kindNumber, text: phrase(body, n), number: n, words: slicesOf(t.Key, unitWords(bare, n))})
 	}
 	for _, w := range works {
-		if at := w.said.FindStringIndex(bare); at != nil {
+		if at := w.said().FindStringIndex(bare); at != nil {
 			add(claim{kind: kindRun, text: lineAround(body, at[0], at[1]), work: w})
 		}
 	}

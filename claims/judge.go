@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -343,7 +342,7 @@ func (j *judge) take(x *open, s sighting) {
 }
 
 // failures stand in the output of programs whose exit code a pipe has hidden.
-var failures = regexp.MustCompile(`(?m)^(--- )?FAIL\b|\b[1-9]\d* (tests? )?(failed|failing|failures?|errors?)\b|\b(failures|failed|errors): *[1-9]`)
+var failures = lazy(`(?m)^(--- )?FAIL\b|\b[1-9]\d* (tests? )?(failed|failing|failures?|errors?)\b|\b(failures|failed|errors): *[1-9]`)
 
 // ran holds what a call did against the claims that something was run.
 func (j *judge) ran(m *made, r *transcript.Result, line int) {
@@ -351,7 +350,7 @@ func (j *judge) ran(m *made, r *transcript.Result, line int) {
 		return
 	}
 	command := strings.Join(strings.Fields(m.line), " ")
-	fails := failures.FindString(r.Text)
+	fails := failures().FindString(r.Text)
 	for _, x := range j.claims {
 		s := sighting{source: queue.SourceResult, near: true, made: m, line: line, last: true, failed: r.IsError, quote: lastLine(r.Text)}
 		if !r.IsError && fails != "" {
@@ -360,7 +359,7 @@ func (j *judge) ran(m *made, r *transcript.Result, line int) {
 		switch {
 		case x.kind == kindCommand && strings.Contains(command, x.command):
 			j.take(x, s)
-		case x.kind == kindRun && x.work.call != nil && x.work.call.MatchString(m.line):
+		case x.kind == kindRun && x.work.call != nil && x.work.call().MatchString(m.line):
 			j.take(x, s)
 		case x.kind == kindRun && x.work.call == nil && !m.reads:
 			s.near, s.note = false, "the text does not say what was run; this ran last"

@@ -27,7 +27,7 @@ var textOptions = map[string]bool{
 
 // texts are the texts in a call's input. files gives the text of a file that
 // the agent wrote, and commits the messages of the commits that a push sends.
-func texts(tool string, input json.RawMessage, files func(name string) (string, bool), commits []string) []Text {
+func texts(input json.RawMessage, files func(name string) (string, bool), commits []string) []Text {
 	var in struct {
 		Command *string `json:"command"`
 	}

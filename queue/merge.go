@@ -74,6 +74,9 @@ func merge(old, seen Action) Action {
 	} {
 		fill(f.to, f.from)
 	}
+	if len(old.Claims) == 0 {
+		old.Claims, old.MoreClaims = seen.Claims, seen.MoreClaims
+	}
 	if len(old.Input) == 0 {
 		old.Input = seen.Input
 	}

@@ -107,6 +107,8 @@ type Action struct {
 	RelatedTo  string          `json:"related_to,omitempty"`  // number of the action that it tries again, or was first taken for
 	Again      []uint64        `json:"tried_again,omitempty"` // numbers of those that try this one again in another spelling
 	Repeats    int             `json:"repeats,omitempty"`     // further calls with the same tool and input in the same story
+	Claims     []Claim         `json:"claims,omitempty"`      // what its text says, beside what supports it
+	MoreClaims int             `json:"more_claims,omitempty"` // further ones, not judged
 	Status     Status          `json:"status"`
 	Edited     *Edited         `json:"edited,omitempty"` // the form that a person gave it; nil = the agent's own holds
 	Decisions  []Decision      `json:"decisions,omitempty"`

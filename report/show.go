@@ -32,6 +32,7 @@ func Show(w io.Writer, a queue.Action, o Options) error {
 	p.line()
 	p.origin(&a)
 	p.standing(&a)
+	p.claims(&a)
 	p.input(&a)
 	p.edited(&a)
 	p.history(&a)

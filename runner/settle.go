@@ -203,6 +203,9 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, was earlier) error 
 		}
 		actions = append(actions, unseen...)
 	}
+	if err := claimed(ctx, o, a, actions); err != nil {
+		return err
+	}
 	// A scan that is repeated after a crash finds its own actions again and
 	// adds none twice.
 	_, err = o.Store.AddAll(ctx, actions)

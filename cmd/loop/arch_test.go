@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"prompts":            {"stories", "policy"},
 	"scanner":            {"policy", "transcript"},
 	"queue":              {"policy"},
+	"claims":             {"policy/shell", "queue", "transcript"},         // knows a line, not what reaches out
 	"firewall":           {"policy", "queue", "receipt", "internal/proc"}, // mints when the hook reports a result
 	"internal/workspace": {"internal/proc"},
 	// One process, one call: what it holds, a person waits for.
@@ -41,7 +42,7 @@ var mayImport = map[string][]string{
 	"replay":        {"queue", "policy", "internal/proc", "internal/term"},
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
-	"runner":            {"prompts", "stories", "transcript", "scanner", "queue", "firewall", "policy", "receipt", "internal/proc", "internal/weaken"},
+	"runner":            {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "policy", "receipt", "internal/proc", "internal/weaken"},
 }
 
 // thirdParty names the packages that alone may use a library.

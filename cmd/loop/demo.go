@@ -55,14 +55,17 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		return err
 	}
 	if keep {
-		defer a.printf("\nKept in %s.\n", dir)
+		defer a.printf("\nKept in %s. To go on with it, as in the morning:\n  cd %[1]s/slug; export LOOP_HOME=%[1]s/state\n  loop show 3\n", dir)
 	} else {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	d := &demo{a: a, dir: dir, remote: filepath.Join(dir, "remote.git")}
-	d.w = workspace.Workspace{Root: filepath.Join(dir, "slug"), State: filepath.Join(dir, "state"), Git: true}
+	d.w.Root = filepath.Join(dir, "slug")
 	d.env = demoEnv(a.env, dir)
 	if err := d.repository(ctx); err != nil {
+		return err
+	}
+	if d.w, err = (workspace.Finder{Env: d.env, Now: a.now}).At(ctx, d.w.Root); err != nil {
 		return err
 	}
 	store, err := a.store(d.w, false)
@@ -94,7 +97,7 @@ func demoEnv(env []string, dir string) []string {
 			out = append(out, kv)
 		}
 	}
-	return append(out, "HOME="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+	return append(out, "HOME="+dir, "LOOP_HOME="+filepath.Join(dir, "state"), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=demo", "GIT_AUTHOR_EMAIL=demo@example.com",
 		"GIT_COMMITTER_NAME=demo", "GIT_COMMITTER_EMAIL=demo@example.com")
 }
