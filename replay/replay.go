@@ -42,6 +42,7 @@ type Request struct {
 	IsTerminal bool      // In and Out are a person's
 	Yes        bool      // do not ask
 	Again      bool      // it may have run before
+	Anyway     bool      // a push that is not what was deferred is replayed too
 	DryRun     bool      // show and stop
 
 	Who         string // the person, for the record
@@ -50,6 +51,7 @@ type Request struct {
 	Shell       string        // path of the shell; "" = bash, else sh, from the PATH of Env
 	InsideAgent string        // why this looks like an agent's own session; "" = it does not
 	Timeout     time.Duration // 0 = DefaultTimeout
+	PushTimeout time.Duration // for what a remote says before a push; 0 = DefaultPushTimeout
 
 	// Agree asks the person in another way than by a line at the terminal. It is
 	// given what was shown, and waits for the answer. nil = by a line.
@@ -97,11 +99,17 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	if session, err := r.Store.Session(ctx, a.Session); err == nil {
 		since.Work = session.Work
 	}
+	since.Pushes = LookPush(ctx, a, PushOptions{Env: r.Env, Timeout: r.PushTimeout, Work: since.Work})
 	if err := Show(r.Out, a, since); err != nil {
 		return res, err
 	}
 	if err := since.refuse(a); err != nil || r.DryRun {
 		return res, err
+	}
+	if !r.Anyway {
+		if err := refusePushes(a, since.Pushes, !r.Yes); err != nil {
+			return res, err
+		}
 	}
 	if !r.Yes {
 		yes, err := r.ask(ctx, a, since)
@@ -109,7 +117,9 @@ func Run(ctx context.Context, r Request) (Result, error) {
 			res.Declined = err == nil
 			return res, err
 		}
-		if now := Look(ctx, a, shell, r.Env, r.Now()); !now.same(since) {
+		now := Look(ctx, a, shell, r.Env, r.Now())
+		now.Pushes = LookPush(ctx, a, PushOptions{Env: r.Env, Offline: true})
+		if !now.same(since) {
 			return res, &RefusedError{
 				Action: a.Number,
 				Reason: "something changed while the question stood",

@@ -35,6 +35,7 @@ func Show(w io.Writer, a queue.Action, s Since) error {
 	b.WriteString("\n")
 	field("in", folder(a, s))
 	field("by", term.Command(s.Shell)+" -c, with your own environment, no input and no prompts")
+	writePushes(&b, s.Pushes)
 	b.WriteString("\nsince then\n")
 	for _, c := range changes(a, s) {
 		fmt.Fprintf(&b, "  %s\n", c)

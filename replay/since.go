@@ -29,6 +29,7 @@ type Since struct {
 	Branch string // branch now; "HEAD" when detached
 	Git    string // why the two are not known; "" = they are
 	Files  []FileChange
+	Pushes []Push      // what its pushes would send now
 	Work   *queue.Work // where the work of the action's session is; nil = loop left git alone
 }
 
@@ -79,7 +80,7 @@ func (s Since) refuse(a queue.Action) error {
 
 // same reports whether two looks found the same.
 func (s Since) same(o Since) bool {
-	return s.Cwd == o.Cwd && s.Head == o.Head && s.Branch == o.Branch && slices.EqualFunc(s.Files, o.Files,
+	return samePushes(s.Pushes, o.Pushes) && s.Cwd == o.Cwd && s.Head == o.Head && s.Branch == o.Branch && slices.EqualFunc(s.Files, o.Files,
 		func(x, y FileChange) bool { return x.Path == y.Path && x.Modified.Equal(y.Modified) })
 }
 

@@ -28,6 +28,7 @@ Of a checkpoint nothing is run: approving it lets the stories go on that it hold
 
 type approveOptions struct {
 	yes, again, dryRun bool
+	anyway             bool
 	always             bool
 	timeout            time.Duration
 }
@@ -42,6 +43,7 @@ func newApprove(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 	f.BoolVar(&o.again, "again", false, "run an action again that has already run")
+	f.BoolVar(&o.anyway, "anyway", false, "run a push that is not what was deferred: its branch or the remote has moved")
 	f.BoolVar(&o.always, "always", false, "and let exactly this command run from now on, by a rule in your own rules.toml")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run, and stop")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "end it after this time")
@@ -86,7 +88,7 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 		}
 		r, err := replay.Run(ctx, replay.Request{
 			Store: store, Ref: ref, In: a.stdin, Out: a.stdout, IsTerminal: term.IsTerminal(a.stdin) && term.IsTerminal(a.stdout),
-			Yes: o.yes, Again: o.again, DryRun: o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
+			Yes: o.yes, Again: o.again, Anyway: o.anyway, DryRun: o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
 			InsideAgent: inside, Timeout: o.timeout, Decided: a.decided(store),
 		})
 		if err != nil {
