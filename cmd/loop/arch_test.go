@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"report":        {"queue", "policy", "transcript", "receipt", "audit", "internal/term"}, // shows what an audit found
 	"notify":        {"internal/proc", "internal/term"},                                     // runs the person's command; what it sends is masked
 	"watch":         {"report", "internal/term"},                                            // draws what report says of a run
-	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term"}, // finds the pushes in a line
+	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term"},  // finds the pushes in a line
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
 	"runner":            {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "policy", "receipt", "internal/proc", "internal/weaken"},
