@@ -70,12 +70,17 @@ func merge(old, seen Action) Action {
 		{&old.Undo, seen.Undo},
 		{&old.Excerpt, seen.Excerpt},
 		{&old.Outcome, seen.Outcome},
+		{&old.Family, seen.Family},
+		{&old.Target, seen.Target},
 		{&old.RelatedTo, seen.RelatedTo},
 	} {
 		fill(f.to, f.from)
 	}
 	if len(old.Claims) == 0 {
 		old.Claims, old.MoreClaims = seen.Claims, seen.MoreClaims
+	}
+	if old.Said == nil {
+		old.Said = seen.Said
 	}
 	if len(old.Input) == 0 {
 		old.Input = seen.Input

@@ -99,6 +99,7 @@ type Action struct {
 	Transcript string          `json:"transcript,omitempty"` // path of the transcript file
 	Line       int             `json:"line,omitempty"`       // line number in it
 	Excerpt    string          `json:"excerpt,omitempty"`
+	Said       *Said           `json:"said,omitempty"` // what the agent said last before the call; nil = not known
 	DetectedAt time.Time       `json:"detected_at"`
 	FoundBy    FoundBy         `json:"found_by"`
 	Outcome    string          `json:"outcome,omitempty"`     // of an executed one: ok, failed, unknown
@@ -115,6 +116,14 @@ type Action struct {
 	Replay     *Replay         `json:"replay,omitempty"`
 	Earlier    []Replay        `json:"earlier_replays,omitempty"` // replays before the last one, oldest first
 	Owner      *Owner          `json:"replay_owner,omitempty"`    // the process that replays it, or died doing so
+}
+
+// Said is what an agent said last before a call, in its own words: hostile
+// text, with secrets masked before it was cut.
+type Said struct {
+	Text      string `json:"text"`                // "" = it said nothing before it
+	Calls     int    `json:"calls,omitempty"`     // made between the words and the call
+	Delegated bool   `json:"delegated,omitempty"` // the words of the agent that gave a subagent the work
 }
 
 // Decision is what a person did with an action.

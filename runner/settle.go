@@ -206,6 +206,9 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, was earlier) error 
 	if err := claimed(ctx, o, a, actions); err != nil {
 		return err
 	}
+	if err := AddWords(f, actions); err != nil {
+		o.Log.Warn("what the agent said before its calls could not be read", "attempt", a.ID, "error", err)
+	}
 	// A scan that is repeated after a crash finds its own actions again and
 	// adds none twice.
 	_, err = o.Store.AddAll(ctx, actions)

@@ -96,7 +96,7 @@ func (s *scanning) call(ev transcript.Event, known ruleSet) {
 func (s *scanning) judge(h Hit, key string, res policy.Result, said []found, into target) {
 	p := &pendingCall{line: h.Line, hit: h, key: key}
 	s.calls.remember(h.ToolUseID, p)
-	h.Rules, h.Opaque, h.Tampering = res.Rules(), res.Opaque, res.Tampers()
+	h.Rules, h.Opaque, h.Tampering, h.Target = res.Rules(), res.Opaque, res.Tampers(), res.Target()
 	_, h.Denied = res.Denied()
 	if len(res.Hits) > 0 {
 		h.Why = res.Hits[0].Why
@@ -137,7 +137,7 @@ func (s *scanning) judge(h Hit, key string, res policy.Result, said []found, int
 // it is written, for later; anywhere else it is words.
 func (s *scanning) callWords(p *pendingCall, h Hit, res policy.Result, said []found, into target) {
 	h.Tier, h.Evidence, h.Outcome, h.Opaque = policy.External, policy.Mentioned, "", false
-	h.Rules, h.Why = nil, ""
+	h.Rules, h.Why, h.Target = nil, "", ""
 	for _, f := range into.files {
 		if f.isScript() && s.script(&h, f, res) {
 			h.Evidence = policy.Written

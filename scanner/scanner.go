@@ -40,6 +40,7 @@ type Hit struct {
 	Denied    bool            `json:"denied,omitempty"`    // a rule of the user's own refuses it for good
 	Tampering bool            `json:"tampering,omitempty"` // it would take the guard of a run away
 	Time      time.Time       `json:"time,omitzero"`
+	Target    string          `json:"-"` // where the gravest rule's part of the call leads; "" = it does not say
 }
 
 // The outcomes of an executed hit.

@@ -42,7 +42,8 @@ var mayImport = map[string][]string{
 	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term"},  // finds the pushes in a line
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
-	"runner":            {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "policy", "receipt", "internal/proc", "internal/weaken"},
+	// An agent's words are kept cut, and masked before that.
+	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "policy", "receipt", "internal/proc", "internal/weaken", "internal/term"},
 }
 
 // thirdParty names the packages that alone may use a library.

@@ -96,7 +96,12 @@ func (s *scanRun) together(ctx context.Context, g *sessionGroup) error {
 			s.fail(f.path, err)
 			continue
 		}
+		found := len(s.actions)
 		err = s.stream(ctx, in, f.path, o)
+		// The words beside a call are worth having, and no reason to stop.
+		if err := runner.AddWords(in, s.actions[found:]); err != nil {
+			fmt.Fprintf(s.a.stderr, "loop: %s: what was said before its calls was not read: %s\n", term.Quote(f.path), term.Line(err.Error()))
+		}
 		in.Close()
 		if err != nil {
 			return err
