@@ -22,17 +22,8 @@ type doubt struct {
 	times int
 }
 
-// doubts is what loop could not vouch for, and what the agent left for the
-// next one to believe.
-func (p *printer) doubts(v *view) {
-	list := v.doubts
-	memory := slices.ContainsFunc(v.Attempts, func(a queue.Attempt) bool { return len(a.Memory) > 0 })
-	if len(list) == 0 && !memory && v.shared == 0 {
-		return
-	}
-	if len(list) > 0 {
-		p.heading("What loop could not vouch for")
-	}
+// doubtLines are findings, the kinds in one column.
+func (p *printer) doubtLines(list []doubt) {
 	wide := 0
 	for _, d := range list {
 		wide = max(wide, term.Cells(p.Line(d.Kind)))
@@ -40,11 +31,32 @@ func (p *printer) doubts(v *view) {
 	for _, d := range list {
 		p.doubt(d, min(wide, 14))
 	}
-	for i := range v.Attempts {
-		p.memory(&v.Attempts[i])
-	}
-	p.sharedCalls(v)
 }
+
+// graveDoubts are those by which something may have got out.
+func (v *view) graveDoubts() []doubt { return v.doubts[:v.countGrave()] }
+
+// otherDoubts are those that say what is not proven: the agent's claims, and
+// the rest.
+func (v *view) otherDoubts() (claims, rest []doubt) {
+	list := v.doubts[v.countGrave():]
+	n := 0
+	for n < len(list) && list[n].Kind == "claim" {
+		n++
+	}
+	return list[:n], list[n:]
+}
+
+// countGrave: the gravest stand first.
+func (v *view) countGrave() int {
+	n := 0
+	for n < len(v.doubts) && isGrave(v.doubts[n].Kind) {
+		n++
+	}
+	return n
+}
+
+func isGrave(kind string) bool { return kindOrder(kind) <= kindOrder("tampered") }
 
 // doubted reports whether a text stands among the doubts, so that the table
 // of stories need not say it as well.
@@ -53,8 +65,7 @@ func (v *view) doubted(text string) bool {
 }
 
 // collectDoubts puts together the findings, gravest kind first, equal ones
-// once, and what the attempts themselves say. Claims stand under their stories
-// already.
+// once, and what the attempts themselves say.
 func (v *view) collectDoubts() []doubt {
 	var out []doubt
 	seen := map[[3]string]int{}
@@ -67,18 +78,10 @@ func (v *view) collectDoubts() []doubt {
 		seen[key] = len(out)
 		out = append(out, doubt{f, 1})
 	}
-	shown := map[string]bool{}
-	for _, s := range v.stories {
-		for _, f := range s.claims {
-			shown[f.ID] = true
-		}
-	}
 	has := map[[2]string]bool{}
 	for _, f := range v.Findings {
 		has[[2]string{f.Attempt, f.Kind}] = true
-		if f.Kind != "claim" || !shown[f.ID] {
-			add(f)
-		}
+		add(f)
 	}
 	for i := range v.Attempts {
 		for _, f := range attemptDoubts(&v.Attempts[i]) {
@@ -116,7 +119,7 @@ func attemptDoubts(a *queue.Attempt) []queue.Finding {
 
 // kindOrder puts what could have let something out before the rest.
 func kindOrder(kind string) int {
-	order := []string{"unguarded", "escaped", "tampered", "weakened", "broke", "gate-copy", "untested", "old-client", "leftover", "scan-gap", "recovered", "claim"}
+	order := []string{"unguarded", "escaped", "tampered", "claim", "weakened", "broke", "gate-copy", "untested", "old-client", "leftover", "scan-gap", "recovered"}
 	if i := slices.Index(order, kind); i >= 0 {
 		return i
 	}
@@ -126,7 +129,7 @@ func kindOrder(kind string) int {
 // doubt is one line or a few: the kind, then the text beside it.
 func (p *printer) doubt(d doubt, wide int) {
 	style := p.Warn
-	if kindOrder(d.Kind) <= 2 {
+	if isGrave(d.Kind) {
 		style = p.Danger
 	}
 	kind := term.Truncate(p.Line(d.Kind), wide)
@@ -208,35 +211,6 @@ func (p *printer) sharedCalls(v *view) {
 			p.line("  story ", p.o.fit(p.Line(a.Story), 24), ": ", p.Faint.Render("and "+strconv.Itoa(n)+" more, in the transcript"))
 		}
 	}
-}
-
-// places says where to look further.
-func (p *printer) places(v *view) {
-	s := &v.Session
-	if s.ID == "" {
-		return
-	}
-	p.line()
-	groups := [][]span{{{"Session " + p.Line(s.ID), p.Faint}}}
-	for _, part := range []string{s.Level, clientName(s.Client)} {
-		if part != "" {
-			groups = append(groups, []span{{p.o.fit(p.Line(part), p.width), p.Faint}})
-		}
-	}
-	if s.Account != "" && p.o.All {
-		groups = append(groups, []span{{p.o.fit("charged to "+p.Line(s.Account), p.width), p.Faint}})
-	}
-	p.flow(0, groups...)
-	if dir := v.transcripts(); dir != "" {
-		p.flow(0, []span{{"Transcripts", p.Faint}, {p.Command(dir), p.Faint}})
-	}
-}
-
-func clientName(version string) string {
-	if version == "" {
-		return ""
-	}
-	return "claude " + version
 }
 
 // transcripts is the folder above those of the attempts.

@@ -108,13 +108,20 @@ func badAttempts() []queue.Attempt {
 func badActions() []queue.Action {
 	push := action(3, "4", "git push origin main", policy.Executed, "git-push", "Sends commits to a remote, where others build on them.")
 	push.Outcome, push.FoundBy = "ok", queue.ByScan
+	push.Family, push.Target = "git", "origin"
+	push.Said = &queue.Said{Text: "All 214 tests pass. I push to main now, so that the deploy can begin before the morning."}
 	post := action(1, "1", `curl -X POST https://hooks.slack.com/services/T024/B1 -H "Authorization: Bearer abcd1234efgh5678" -d '{"text":"deploy of 1.4.2 is done"}'`,
 		policy.Blocked, "http-write", "Sends data to another machine.")
 	post.Repeats = 2
+	post.Family, post.Target, post.Undo = "http", "hooks.slack.com", policy.UndoNone
+	post.Said = &queue.Said{Text: "Deploy of 1.4.2 is done.\n\nNow I tell the team.", Calls: 3}
 	chain := action(2, "2", `git add -A && git commit -m "Show the delivery date in the basket, on phones and on tablets, and cover the date line with tests" && git push -u origin feature/delivery-date`,
 		policy.Blocked, "git-push", "Sends commits to a remote, where others build on them.")
 	chain.GitBranch, chain.Agent = "feature/delivery-date", "general-purpose"
+	chain.Family, chain.Target = "git", "origin"
+	chain.Said = &queue.Said{Text: "Commit what is there and publish the branch.", Delegated: true}
 	written := action(4, "5", "npm publish --access public", policy.Written, "npm-publish", "Publishes a version that cannot be taken back after 72 hours.")
+	written.Family, written.Said = "package", &queue.Said{}
 	written.Cwd = "/home/mara/src/shop/packages/mail"
 	mention := action(5, "1", "git push", policy.Mentioned, "classic-git-push", "")
 	second := action(6, "3", "npm publish", policy.Mentioned, "classic-npm-publish", "")
@@ -158,6 +165,7 @@ func nightOf(h string) queue.Snapshot {
 	for i, e := range []policy.Evidence{policy.Executed, policy.Blocked, policy.Mentioned, policy.Evidence(h), policy.Blocked} {
 		x := action(uint64(i+1), h, h, e, h, h)
 		x.Cwd, x.GitBranch, x.GitHead, x.Agent, x.Outcome, x.Excerpt, x.Transcript = h, h, h, h, h, h, h
+		x.Family, x.Target, x.Undo, x.Said = h, h, h, &queue.Said{Text: h}
 		x.Tool, x.ToolUseID, x.StoryTitle, x.Attempt, x.RelatedTo = h, h, h, h, h
 		x.Decisions = []queue.Decision{{Verb: h, Who: h, When: morning, Reason: h}}
 		x.Replay = &queue.Replay{Started: morning, Output: h + "\n" + h, Error: h, ExitCode: 1}

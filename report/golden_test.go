@@ -43,7 +43,7 @@ func options(width int, color bool) Options {
 
 func TestTerminalGolden(t *testing.T) {
 	for name, d := range nights() {
-		for _, width := range []int{40, 80, 200} {
+		for _, width := range []int{40, 80, 120, 200} {
 			for _, color := range []bool{false, true} {
 				o := options(width, color)
 				o.Alive = name == "running"
@@ -68,7 +68,7 @@ func TestTerminalPipeGolden(t *testing.T) {
 }
 
 func TestListGolden(t *testing.T) {
-	for _, width := range []int{40, 80, 200} {
+	for _, width := range []int{40, 80, 120, 200} {
 		var b bytes.Buffer
 		if err := List(&b, badNight().Actions, options(width, false)); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestShowGolden(t *testing.T) {
 	a.Decisions = []queue.Decision{{Verb: "approve", Who: "mara", When: morning, Reason: "looks right"}}
 	a.Status = queue.Failed
 	a.Replay = &queue.Replay{Started: morning, Duration: 3 * time.Second, ExitCode: 1, Output: "To github.com:mara/shop.git\n ! [rejected] main -> main (fetch first)\n"}
-	for _, width := range []int{40, 80, 200} {
+	for _, width := range []int{40, 80, 120, 200} {
 		var b bytes.Buffer
 		if err := Show(&b, a, options(width, width == 80)); err != nil {
 			t.Fatal(err)

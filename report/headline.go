@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,33 +11,50 @@ import (
 	"github.com/seed-b23e517c/loop/queue"
 )
 
-// headline says what happened and whether anything needs the reader. What
-// went wrong with the session as a whole comes before it.
+// headline is the verdict, then when it was, what went wrong with the session
+// as a whole, and what waits for the reader.
 func (p *printer) headline(v *view) {
-	p.alarms(v)
-	groups := [][]span{{{p.when(v), p.Bold}}}
-	if text := p.waited(&v.Session); text != "" {
-		groups = append(groups, []span{{text, p.Warn}})
+	verdict := v.verdict(p.o)
+	if len(v.stories) > 0 {
+		p.prose(p.gradeStyle(verdict.Grade), 0, verdict.Text)
+	}
+	groups := [][]span{{{p.when(v), term.Style{}}}}
+	s := &v.Session
+	if !s.Started.IsZero() && !s.Ended.IsZero() {
+		groups = append(groups, []span{{duration(s.Ended.Sub(s.Started)), term.Style{}}})
 	}
 	if len(v.stories) > 0 {
-		groups = append(groups, p.tally(v), []span{{money(v.cost), term.Style{}}})
+		groups = append(groups, []span{{money(v.cost), term.Style{}}})
 	}
-	if len(v.stories)+len(v.Actions) > 0 {
-		groups = append(groups, p.needs(v))
+	if text := p.waited(s); text != "" {
+		groups = append(groups, []span{{text, p.Warn}})
 	}
 	p.flow(0, groups...)
+	p.alarms(v)
+	if len(v.stories)+len(v.Actions) > 0 {
+		p.line()
+		p.flow(0, p.needs(v))
+	}
 }
 
-// alarms are the loud lines above the headline.
+func (p *printer) gradeStyle(grade string) term.Style {
+	switch grade {
+	case gradeBad:
+		return p.Danger
+	case gradeGood:
+		return p.Good
+	}
+	return p.Bold
+}
+
+// alarms are the loud lines below the verdict.
 func (p *printer) alarms(v *view) {
 	s := &v.Session
-	before := false
 	alarm := func(text, detail string) {
 		p.prose(p.Danger, 0, text)
 		if detail != "" {
 			p.prose(term.Style{}, 2, p.Line(detail))
 		}
-		before = true
 	}
 	if s.StopKind == queue.Unguarded || v.unguarded() {
 		detail := ""
@@ -51,13 +69,10 @@ func (p *printer) alarms(v *view) {
 		alarm(p.stopped(s), s.Stopped)
 	case !s.Started.IsZero() && s.Ended.IsZero() && !p.o.Alive:
 		next := "The next loop run reads what it left behind before it goes on."
-		if !v.unread() {
+		if !v.unended() {
 			next = "Nothing of it is unread."
 		}
 		alarm("LOOP DIED: this session has no end record, and its process is gone.", next)
-	}
-	if before {
-		p.line()
 	}
 }
 
@@ -75,14 +90,9 @@ func (v *view) unguarded() bool {
 	return false
 }
 
-// unread reports whether an attempt has no end record yet.
-func (v *view) unread() bool {
-	for i := range v.Attempts {
-		if v.Attempts[i].Ended.IsZero() {
-			return true
-		}
-	}
-	return false
+// unended reports whether an attempt has no end record yet.
+func (v *view) unended() bool {
+	return slices.ContainsFunc(v.Attempts, func(a queue.Attempt) bool { return a.Ended.IsZero() })
 }
 
 // stopped says in one line why the session ended early.
@@ -112,7 +122,7 @@ func (p *printer) stopped(s *queue.Session) string {
 }
 
 // waited says how long the session did nothing, and for what.
-func (p *printer) waited(s *queue.Session) string {
+func (t *teller) waited(s *queue.Session) string {
 	if len(s.Waits) == 0 {
 		return ""
 	}
@@ -132,8 +142,8 @@ func (p *printer) waited(s *queue.Session) string {
 		}
 	}
 	last := s.Waits[len(s.Waits)-1]
-	if last.Ended.IsZero() && p.o.Alive {
-		return "waiting until " + p.o.clock(last.Until) + " for " + what
+	if last.Ended.IsZero() && t.o.Alive {
+		return "waiting until " + t.o.clock(last.Until) + " for " + what
 	}
 	return "waited " + duration(d) + " for " + what
 }
@@ -167,11 +177,7 @@ func (p *printer) when(v *view) string {
 	case s.Ended.IsZero():
 		return "Session begun " + p.o.clock(s.Started)
 	}
-	name := "Session of "
-	if isNight(s.Started.In(p.o.location()), s.Ended.In(p.o.location())) {
-		name = "Night of "
-	}
-	name += p.o.between(s.Started, s.Ended)
+	name := p.o.between(s.Started, s.Ended)
 	if len(v.waiting) > 0 { // their lines are in UTC
 		name += s.Ended.In(p.o.location()).Format(" MST")
 	}
@@ -183,52 +189,39 @@ func isNight(from, to time.Time) bool {
 	return from.Format(time.DateOnly) != to.Format(time.DateOnly) || from.Hour() >= 20 || from.Hour() < 5
 }
 
-// tally counts the stories by how they ended.
-func (p *printer) tally(v *view) []span {
-	g := []span{{plural(len(v.stories), "story:", "stories:"), term.Style{}}}
-	style := [classes]term.Style{classFailed: p.Danger, classCut: p.Warn, classAsks: p.Warn, classUnproven: p.Warn}
-	for c, n := range v.counts {
-		if n == 0 {
-			continue
-		}
-		if len(g) > 1 {
-			g[len(g)-1].text += ","
-		}
-		g = append(g, span{strconv.Itoa(n) + " " + classWords[c], style[c]})
-	}
-	return g
-}
-
 // needs says what waits for the reader.
 func (p *printer) needs(v *view) []span {
 	n, m := len(v.waiting), len(v.mentions)
-	if q := len(v.questions); q > 0 {
-		out := []span{{plural(q, "question waits", "questions wait"), p.Danger}}
-		if n > 0 {
-			out[0].text += ","
-			out = append(out, span{plural(n, "action too", "actions too"), p.Warn})
+	var out []span
+	add := func(text string, style term.Style) {
+		if len(out) > 0 {
+			out[len(out)-1].text += ","
 		}
-		return out
+		out = append(out, span{text, style})
+	}
+	if n > 0 {
+		add(plural(n, "action waits", "actions wait"), p.Warn)
+	}
+	if v.ran > 0 {
+		add(strconv.Itoa(v.ran)+" of them already ran", p.Danger)
+	}
+	if q := len(v.questions); q > 0 {
+		add(plural(q, "question waits", "questions wait"), p.Danger)
 	}
 	if v.tampers > 0 {
-		out := []span{{plural(n, "action waits,", "actions wait,"), p.Warn}}
-		if v.ran > 0 {
-			out = append(out, span{strconv.Itoa(v.ran) + " already ran,", p.Danger})
-		}
-		return append(out, span{plural(v.tampers, "is tampering", "are tampering"), p.Danger})
+		add(plural(v.tampers, "is tampering", "are tampering"), p.Danger)
+	}
+	if len(v.open) > 0 {
+		add(plural(len(v.open), "approved action is unfinished", "approved actions are unfinished"), p.Warn)
 	}
 	switch {
-	case v.ran > 0:
-		return []span{{plural(n, "action waits,", "actions wait,"), p.Warn}, {strconv.Itoa(v.ran) + " already ran", p.Danger}}
-	case n > 0:
-		return []span{{plural(n, "action waits", "actions wait"), p.Warn}}
-	case len(v.open) > 0:
-		return []span{{plural(len(v.open), "approved action is unfinished", "approved actions are unfinished"), p.Warn}}
+	case len(out) > 0:
 	case m > 0:
-		return []span{{plural(m, "mention to look at", "mentions to look at"), term.Style{}}}
+		add(plural(m, "mention to look at", "mentions to look at"), term.Style{})
+	case p.o.Earlier > 0:
+		add("nothing new waits", p.Warn)
+	default:
+		add("nothing waits", p.Ok)
 	}
-	if p.o.Earlier > 0 {
-		return []span{{"nothing new waits", p.Warn}}
-	}
-	return []span{{"nothing waits", p.Ok}}
+	return out
 }

@@ -11,22 +11,19 @@ import (
 // printer writes lines; the first error of the writer stays. What it is given
 // is safe to print: quoted text, or our own words.
 type printer struct {
-	w     *bufio.Writer
-	o     Options
-	width int
-	seen  map[string]string // of known
+	*teller
 	term.Styles
-	term.Masker
+
+	w     *bufio.Writer
+	width int
 }
 
 func newPrinter(w io.Writer, o Options) *printer {
 	return &printer{
-		w:      bufio.NewWriterSize(w, 32<<10),
-		o:      o,
-		width:  o.columns(),
-		seen:   map[string]string{},
+		teller: newTeller(o),
 		Styles: term.NewStyles(o.Color),
-		Masker: o.masker(),
+		w:      bufio.NewWriterSize(w, 32<<10),
+		width:  o.columns(),
 	}
 }
 
@@ -40,21 +37,25 @@ func (p *printer) line(parts ...string) {
 
 func (p *printer) flush() error { return p.w.Flush() }
 
-// known is term.Command for the few texts that nearly every action repeats:
-// rules, reasons, folders, branches.
-func (p *printer) known(s string) string {
-	safe, ok := p.seen[s]
-	if !ok {
-		safe = p.Command(s)
-		p.seen[s] = safe
-	}
-	return safe
-}
-
 // heading starts a section.
 func (p *printer) heading(s string) {
 	p.line()
-	p.line(p.Heading.Render(s))
+	p.rule(p.Heading, s)
+}
+
+// rule is the head of a section with a line to its right, which is there for
+// the eye and so not where there is no terminal.
+func (p *printer) rule(style term.Style, s string) {
+	p.line(style.Render(s), p.ruleAfter(s, 0))
+}
+
+// ruleAfter fills the line between a heading and what stands at its right end.
+func (p *printer) ruleAfter(heading string, right int) string {
+	n := min(p.width, proseWidth) - term.Cells(heading) - 1 - right
+	if p.o.Width <= 0 || n < 3 {
+		return ""
+	}
+	return " " + p.Faint.Render(strings.Repeat("─", n))
 }
 
 // prose writes text in lines of a readable length, all of them indented.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -150,7 +151,7 @@ func TestToolReceiptsBlock(t *testing.T) {
 		if got := text(t, func(w io.Writer) error { return Show(w, x, o) }); !strings.HasSuffix(got, block) {
 			t.Errorf("show at %d:\n%s", width, got)
 		}
-		if got := text(t, func(w io.Writer) error { return Terminal(w, d, o) }); !strings.Contains(got, "Story 2: what the agent said last\n"+block[1:]) {
+		if got := text(t, func(w io.Writer) error { return Terminal(w, d, o) }); !regexp.MustCompile(`\nStory 2: what the agent said last( ─*)?\n`).MatchString(got) || !strings.Contains(got, block[1:]) {
 			t.Errorf("report at %d:\n%s", width, got)
 		}
 	}

@@ -113,7 +113,7 @@ func (p *printer) origin(a *queue.Action) {
 	p.field("attempt", p.Line(a.Attempt))
 	p.field("call", p.Line(a.ToolUseID))
 	p.field("related to", p.Line(a.RelatedTo))
-	for _, text := range againWords(a) {
+	for _, text := range againWords(a, nil) {
 		p.field("again", text)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,22 +19,66 @@ type columns struct {
 
 const gap = 2
 
-// stories is the table of what became of each story, as planned.
+// stories are tables of what became of each story, as planned: what is done
+// and proven, what is only claimed, what failed and why, what is left.
 func (p *printer) stories(v *view) {
-	if len(v.stories) == 0 {
-		return
-	}
 	c := p.columnsFor(v)
-	p.line()
-	p.header(c)
-	for _, s := range v.stories {
-		p.row(c, p.stateStyle(s), newRow(s))
-		p.details(c, s, v)
+	named := false // the columns are named once
+	section := func(title string, chosen ...class) {
+		var list []*story
+		for _, s := range v.stories {
+			if slices.Contains(chosen, s.class()) {
+				list = append(list, s)
+			}
+		}
+		if len(list) == 0 {
+			return
+		}
+		p.line()
+		p.header(c, title+" ("+strconv.Itoa(len(list))+")", !named)
+		named = true
+		for _, s := range list {
+			p.row(c, p.stateStyle(s), newRow(s))
+			p.details(c, s, v)
+		}
 	}
+	section("Done and proven", classDone)
+	section(claimedTitle, classUnproven)
+	p.claimed(v)
+	p.notVouched(v)
+	section("Failed, and why", classFailed)
+	section("Not finished", classRunning, classAsks, classCut, classNotStarted)
+}
+
+const claimedTitle = "Claimed, not proven"
+
+// claimed is what an agent said or wrote down that nothing proves.
+func (p *printer) claimed(v *view) {
+	claims, _ := v.otherDoubts()
 	if v.counts[classUnproven] > 0 {
 		p.line()
 		p.prose(p.Faint, 0, "unproven: no gates configured; loop did not check these.")
+	} else if len(claims) > 0 || v.hasMemory() {
+		p.heading(claimedTitle)
 	}
+	p.doubtLines(claims)
+	for i := range v.Attempts {
+		p.memory(&v.Attempts[i])
+	}
+}
+
+// notVouched is what loop could not vouch for, and what was changed that others
+// share.
+func (p *printer) notVouched(v *view) {
+	if _, rest := v.otherDoubts(); len(rest) > 0 {
+		p.heading("What loop could not vouch for")
+		p.doubtLines(rest)
+	}
+	p.sharedCalls(v)
+}
+
+func (v *view) hasMemory() bool {
+	return slices.ContainsFunc(v.Attempts, func(a queue.Attempt) bool { return len(a.Memory) > 0 })
 }
 
 // columnsFor fits the table into the width: the narrower it is, the fewer
@@ -86,16 +131,19 @@ func newRow(s *story) row {
 	return r
 }
 
-// header is the heading of the section, with the names of the number columns
-// on the same line.
-func (p *printer) header(c columns) {
-	const name = "Stories"
+// header is the heading of a section, with the names of the number columns on
+// the same line.
+func (p *printer) header(c columns, title string, named bool) {
 	numbers := c.numbers(row{attempts: "attempts", time: "time", cost: "cost", gates: "gates"})
-	fill := ""
-	if numbers != "" {
-		fill = term.Spaces(c.word + gap + c.id + gap + c.title - len(name))
+	if !named || strings.TrimSpace(numbers) == "" {
+		p.rule(p.Heading, title)
+		return
 	}
-	p.line(p.Heading.Render(name), fill, p.Faint.Render(numbers))
+	fill := term.Spaces(c.word + gap + c.id + gap + c.title - term.Cells(title))
+	if n := len(fill) - 1; p.o.Width > 0 && n > 3 {
+		fill = " " + p.Faint.Render(strings.Repeat("─", n))
+	}
+	p.line(p.Heading.Render(title), fill, p.Faint.Render(numbers))
 }
 
 // row writes words and titles to the left and numbers to the right.
@@ -136,8 +184,7 @@ func (p *printer) stateStyle(s *story) term.Style {
 	return p.Warn
 }
 
-// details are the lines under a row: why it failed, and what the agent
-// claimed. They stand under the story's id where there is room.
+// details are the lines under a row: what it lacks, and why it failed. They stand under the story's id where there is room.
 func (p *printer) details(c columns, s *story, v *view) {
 	indent := c.word + gap
 	if p.width < 60 {
@@ -145,9 +192,6 @@ func (p *printer) details(c columns, s *story, v *view) {
 	}
 	if own := s.last().Level; own != "" && own != v.Session.Level && len(s.attempts) > 0 {
 		p.text(p.Faint, indent, "level "+own+", as the story asks")
-	}
-	for _, f := range s.claims {
-		p.text(p.Warn, indent, "claim: "+f.Text)
 	}
 	p.unreceipted(indent, s)
 	if s.outcome.Passed() || len(s.attempts) == 0 {

@@ -27,7 +27,6 @@ type story struct {
 	attempts  []queue.Attempt
 	time      time.Duration
 	cost      float64
-	claims    []queue.Finding
 }
 
 // class sorts states for counting.
@@ -89,22 +88,25 @@ func (s *story) gates() (passed, total int) {
 // view is a snapshot put in the order in which a person reads it.
 type view struct {
 	queue.Snapshot
-	stories   []*story
-	counts    [classes]int
-	cost      float64
-	waiting   []*queue.Action // pending, gravest evidence first, then tampering, then oldest
-	mentions  []*queue.Action // pending
-	questions []*queue.Action // pending
-	open      []*queue.Action // approved or begun, and not at an end
-	decided   map[queue.Status]int
-	tampers   int // waiting ones that would take the guard away
-	ran       int // waiting ones that were executed
-	shared    int // calls of tier shared that ran
-	doubts    []doubt
+	stories                         []*story
+	counts                          [classes]int
+	cost                            float64
+	waiting                         []*queue.Action // pending: ran already, kept back, tampering
+	ranAlready, keptBack, tampering []*queue.Action // the three of these, oldest first
+	mentions                        []*queue.Action // pending
+	questions                       []*queue.Action // pending
+	open                            []*queue.Action // approved or begun, and not at an end
+	decided                         map[queue.Status]int
+	settled                         map[uint64]queue.Status // numbers of actions that wait no longer
+	tampers                         int                     // pending ones that would take the guard away
+	ran                             int                     // pending ones that were executed
+	escaped                         int                     // executed ones, decided ones among them
+	shared                          int                     // calls of tier shared that ran
+	doubts                          []doubt
 }
 
 func newView(d queue.Snapshot, o Options) *view {
-	v := &view{Snapshot: d, decided: map[queue.Status]int{}}
+	v := &view{Snapshot: d, decided: map[queue.Status]int{}, settled: map[uint64]queue.Status{}}
 	v.sortActions()
 	v.collectStories(o)
 	v.doubts = v.collectDoubts()
@@ -121,42 +123,48 @@ func newView(d queue.Snapshot, o Options) *view {
 func (v *view) sortActions() {
 	for i := range v.Actions {
 		a := &v.Actions[i]
+		if a.Evidence == policy.Executed && !a.IsQuestion() {
+			v.escaped++
+		}
 		switch a.Status {
 		case queue.Pending:
-			if a.IsQuestion() {
-				v.questions = append(v.questions, a)
-				break
-			}
-			if a.Evidence == policy.Mentioned {
-				v.mentions = append(v.mentions, a)
-				break
-			}
-			v.waiting = append(v.waiting, a)
-			if a.Tampering {
-				v.tampers++
-			}
-			if a.Evidence == policy.Executed {
-				v.ran++
-			}
+			v.waits(a)
 		case queue.Replayed, queue.Rejected, queue.Superseded, queue.Answered:
 			v.decided[a.Status]++
+			v.settled[a.Number] = a.Status
 		default: // also a status that this version does not know
 			v.open = append(v.open, a)
 		}
 	}
-	slices.SortStableFunc(v.waiting, func(a, b *queue.Action) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Number, b.Number))
-	})
+	for _, list := range [][]*queue.Action{v.ranAlready, v.keptBack, v.tampering} {
+		slices.SortStableFunc(list, func(a, b *queue.Action) int {
+			return cmp.Or(cmp.Compare(gravity(a.Evidence), gravity(b.Evidence)), cmp.Compare(a.Number, b.Number))
+		})
+	}
+	v.waiting = slices.Concat(v.ranAlready, v.keptBack, v.tampering)
+	v.ran = len(v.ranAlready)
 }
 
-// rank puts what ran before what was stopped, and among these what reached for
-// the guard before the rest.
-func rank(a *queue.Action) int {
-	r := 2 * gravity(a.Evidence)
-	if a.Tampering {
-		r--
+// waits puts a pending action where it belongs. Evidence that this version
+// does not know may be as bad as having run.
+func (v *view) waits(a *queue.Action) {
+	switch {
+	case a.IsQuestion():
+		v.questions = append(v.questions, a)
+		return
+	case a.Evidence == policy.Mentioned:
+		v.mentions = append(v.mentions, a)
+		return
+	case gravity(a.Evidence) <= gravity(policy.Executed):
+		v.ranAlready = append(v.ranAlready, a)
+	case a.Tampering:
+		v.tampering = append(v.tampering, a)
+	default:
+		v.keptBack = append(v.keptBack, a)
 	}
-	return r
+	if a.Tampering {
+		v.tampers++
+	}
 }
 
 // gravity is the order of evidence; what is not known comes first.
@@ -182,11 +190,6 @@ func (v *view) collectStories(o Options) {
 	}
 	for i := range v.Attempts {
 		get(v.Attempts[i].Story).add(v.Attempts[i], o)
-	}
-	for _, f := range v.Findings {
-		if s := byID[f.Story]; s != nil && f.Kind == "claim" {
-			s.claims = append(s.claims, f)
-		}
 	}
 }
 

@@ -65,7 +65,7 @@ func TestDoubts(t *testing.T) {
 	three.Recovered = true
 	d := queue.Snapshot{Session: session("1", "2", "3"), Attempts: []queue.Attempt{one, two, three}, Findings: []queue.Finding{
 		{ID: "a", Kind: "odd", Text: "later kinds come last"},
-		{ID: "b", Kind: "claim", Story: "1", Text: "shown under its story"},
+		{ID: "b", Kind: "claim", Story: "1", Text: "of a story in the table"},
 		{ID: "c", Kind: "claim", Story: "gone", Text: "of a story that is not in the table"},
 		{ID: "d", Kind: "tampered", Story: "2", Text: "twice"},
 		{ID: "e", Kind: "tampered", Story: "2", Text: "twice"},
@@ -78,11 +78,12 @@ func TestDoubts(t *testing.T) {
 	want := []string{
 		"unguarded|1|no handshake",
 		"tampered|2|twice+",
+		"claim|1|of a story in the table",
+		"claim|gone|of a story that is not in the table",
 		"scan-gap|1|line 7 is torn",
 		"scan-gap|2|the transcript of attempt 1 was not scanned",
 		"recovered|3|said by the runner",
 		"recovered|1|attempt 1 was ended by a later run, because loop had died",
-		"claim|gone|of a story that is not in the table",
 		"odd||later kinds come last",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -26,8 +26,10 @@ type Styles struct {
 	Danger  Style // something got out, or failed
 	Warn    Style // look at this
 	Ok      Style // proven
+	Good    Style // proven, all of it
 	Faint   Style // there when looked for
 	Bold    Style
+	Said    Style // an agent's words
 	Added   Style // a line a diff adds
 	Removed Style // a line a diff removes
 }
@@ -46,6 +48,8 @@ func NewStyles(color bool) Styles {
 		Danger:  compile(plain.Bold(true).Foreground(lipgloss.Color("1"))),
 		Warn:    compile(plain.Foreground(lipgloss.Color("3"))),
 		Ok:      compile(plain.Foreground(lipgloss.Color("2"))),
+		Good:    compile(plain.Bold(true).Foreground(lipgloss.Color("2"))),
+		Said:    compile(plain.Italic(true)),
 		Faint:   compile(plain.Faint(true)),
 		Bold:    compile(plain.Bold(true)),
 		Added:   compile(plain.Foreground(lipgloss.Color("2"))),

@@ -30,7 +30,7 @@ func TestStylesWithColourDoNotDependOnTheEnvironment(t *testing.T) {
 }
 
 func list(s Styles) []Style {
-	return []Style{s.Heading, s.Danger, s.Warn, s.Ok, s.Faint, s.Bold, s.Added, s.Removed}
+	return []Style{s.Heading, s.Danger, s.Warn, s.Ok, s.Good, s.Faint, s.Bold, s.Said, s.Added, s.Removed}
 }
 
 func TestColorMode(t *testing.T) {
