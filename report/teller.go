@@ -192,13 +192,14 @@ func description(a *queue.Action) string {
 // decided says what became of those that wait no longer; nil knows of none.
 func againWords(a *queue.Action, decided map[uint64]queue.Status) (out []string) {
 	if n := len(a.Again); n > 0 {
-		text := "tried again in another spelling: " + plural(n, "time", "times") + ", " + numbers(a.Again)
+		var text strings.Builder
+		text.WriteString("tried again in another spelling: " + plural(n, "time", "times") + ", " + numbers(a.Again))
 		for _, w := range a.Again {
 			if s := decided[w]; s != "" {
-				text += "; #" + strconv.FormatUint(w, 10) + " is " + term.Line(string(s)) + " by now"
+				text.WriteString("; #" + strconv.FormatUint(w, 10) + " is " + term.Line(string(s)) + " by now")
 			}
 		}
-		out = append(out, text)
+		out = append(out, text.String())
 	}
 	if n := relatedNumber(a); n != "" && a.Evidence == policy.Blocked {
 		out = append(out, "tries again what was refused as #"+n)
