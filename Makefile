@@ -8,7 +8,7 @@ BUILD = -trimpath $(if $(VERSION),-ldflags '-X main.version=$(VERSION)')
 # Else every program under the race detector takes a second to exit.
 export GORACE = atexit_sleep_ms=0
 
-.PHONY: help build demo test night e2e check bench score install clean
+.PHONY: help build demo test night crash e2e check bench score install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ test: ## every test that needs no download
 
 night: ## a simulated night of 25 stories in which everything goes wrong
 	$(GO) test ./cmd/loop -run TestANightInWhichEverythingGoesWrong -count=1 -v
+
+crash: ## kill loop at every one of its writes, and start it again
+	LOOP_EVERY=1 $(GO) test ./cmd/loop -run TestKilledAtEveryWrite -count=1 -timeout 30m
 
 e2e: ## tests with the real client, which is installed into a cache first
 	client=$$(./internal/e2e/client.sh) && \

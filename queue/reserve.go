@@ -41,11 +41,15 @@ func (s *Store) Reserve() (free func(), err error) {
 	return free, nil
 }
 
+// FreeReserve gives the reserve to whoever writes next. false says that there
+// was none.
+func (s *Store) FreeReserve() bool { return os.Remove(filepath.Join(s.dir, reserveName)) == nil }
+
 // withRoom runs a write again when the disk was full and there was a reserve to
 // free.
 func (s *Store) withRoom(write func() error) error {
 	err := write()
-	if !errors.Is(err, syscall.ENOSPC) || os.Remove(filepath.Join(s.dir, reserveName)) != nil {
+	if !errors.Is(err, syscall.ENOSPC) || !s.FreeReserve() {
 		return err
 	}
 	return write()

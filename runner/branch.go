@@ -185,8 +185,7 @@ func (t *checkout) isStory(path string) bool {
 	return full == file || strings.HasPrefix(full, file+string(filepath.Separator))
 }
 
-// place decides where the session works and makes its branch. It is the last
-// that can refuse; what it makes is in the session's record.
+// place decides where the session works. It is the last that can refuse.
 func (r *run) place(ctx context.Context, g *ground) error {
 	if g == nil {
 		return nil
@@ -212,6 +211,9 @@ func (r *run) begin(ctx context.Context, g *ground, plan []stories.Story) ([]sto
 		return plan, nil
 	}
 	w := r.session.Work
+	if err := g.t.makeBranch(ctx, w); err != nil {
+		return nil, err
+	}
 	if g.t.unknownPerson() {
 		r.o.Progress.Notice("git does not know who you are, so commits are by " + noIdentity + ": git config user.name and user.email")
 	}
@@ -235,7 +237,7 @@ func (r *run) begin(ctx context.Context, g *ground, plan []stories.Story) ([]sto
 	return plan, g.t.moveHead(ctx, g.base, "loop: session "+r.session.ID)
 }
 
-// takeBranch decides on the session's branch and makes it.
+// takeBranch decides on the session's branch.
 func (r *run) takeBranch(ctx context.Context, g *ground, w *queue.Work) error {
 	t := g.t
 	name := r.o.Git.Branch
@@ -257,11 +259,18 @@ func (r *run) takeBranch(ctx context.Context, g *ground, w *queue.Work) error {
 		}
 		return &PlaceError{Text: fmt.Sprintf("the branch %q exists already", name), Next: "git switch to it first, or give another name with --branch"}
 	}
-	if _, err := t.git(ctx, nil, "update-ref", "-m", "loop: session", ref, g.base, strings.Repeat("0", len(g.base))); err != nil {
-		return err
-	}
 	w.Made = true
 	return nil
+}
+
+// makeBranch makes the session's branch, which stands in its record by now: a
+// loop that dies in between leaves none that nobody knows.
+func (t *checkout) makeBranch(ctx context.Context, w *queue.Work) error {
+	if !w.Made {
+		return nil
+	}
+	_, err := t.git(ctx, nil, "update-ref", "-m", "loop: session", t.branch, w.Base, strings.Repeat("0", len(w.Base)))
+	return err
 }
 
 func branchName(session string, now time.Time) string {

@@ -187,6 +187,9 @@ func putBack(state string) error {
 }
 
 func (s swap) back() error {
+	if err := os.RemoveAll(newName(s.Path)); err != nil {
+		return err
+	}
 	switch {
 	case s.Link != "":
 		if err := os.Remove(s.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -213,9 +216,21 @@ func (s swap) back() error {
 	return os.Chtimes(s.Path, time.Time{}, s.Time)
 }
 
-// writeSynced replaces a file whole or not at all.
+// newSuffix ends the name under which a file is written before it is renamed.
+const newSuffix = ".loop-new"
+
+func newName(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+newSuffix)
+}
+
+// writeSynced replaces a file whole or not at all. What a killed run left of it
+// goes away with the next write.
 func writeSynced(path string, data []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".loop-*")
+	temp := newName(path)
+	if err := os.RemoveAll(temp); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

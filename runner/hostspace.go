@@ -59,11 +59,31 @@ func freeNear(dir string, free func(string) (uint64, error)) (at string, n uint6
 	}
 }
 
+// diskFull begins the reason of what a full disk has ended.
+const diskFull = "the disk is full"
+
+// isFull reports whether something failed for want of space, in loop itself or
+// in a git of its own.
+func isFull(err error) bool {
+	var g *GitError
+	return errors.Is(err, syscall.ENOSPC) || errors.As(err, &g) && strings.Contains(g.Says, "No space left on device")
+}
+
+// withRoom does something again when the disk was full and there was a reserve
+// to free: what an attempt did is to be kept, and its end recorded.
+func (o *Options) withRoom(do func() error) error {
+	err := do()
+	if isFull(err) && o.Store.FreeReserve() {
+		err = do()
+	}
+	return err
+}
+
 // noRoom says why no further story is begun for want of space, "" when there is
 // enough, or nobody can say.
 func (r *run) noRoom() string {
 	if _, err := r.o.Store.Reserve(); errors.Is(err, syscall.ENOSPC) {
-		return "the disk is full: " + err.Error()
+		return diskFull + ": " + err.Error()
 	}
 	if r.o.Host.Space == 0 {
 		return ""

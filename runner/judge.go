@@ -96,7 +96,7 @@ func judgeStop(e ending) (judgement, bool) {
 	case stopMemory:
 		return judgement{outcome: queue.HostFailed, reason: e.detail}, true
 	case stopDisk:
-		return judgement{outcome: queue.HostFailed, reason: "the disk is full; " + e.detail}, true
+		return judgement{outcome: queue.HostFailed, reason: diskFull + "; " + e.detail}, true
 	case stopTranscript:
 		return judgement{outcome: queue.AgentFailed, reason: "the transcript could not be kept: " + e.detail}, true
 	case stopBilled:

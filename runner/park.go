@@ -227,19 +227,24 @@ func (t *checkout) overlay(ctx context.Context, on string, list []change) (strin
 	if _, err := t.git(ctx, &call{index: index}, "read-tree", on); err != nil {
 		return "", err
 	}
+	if _, err := t.git(ctx, &call{index: index, stdin: indexInfo(list)}, "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	return t.git(ctx, &call{index: index}, "write-tree")
+}
+
+// indexInfo is a list of changes for `git update-index --index-info`.
+func indexInfo(list []change) []byte {
 	var info []string
 	// What goes makes room for what comes.
 	for _, gone := range []bool{true, false} {
 		for _, c := range list {
 			if c.removed() == gone {
-				info = append(info, strings.TrimPrefix(c.is, "-")+" "+c.new+"\t"+c.path)
+				info = append(info, c.is+" "+c.new+"\t"+c.path)
 			}
 		}
 	}
-	if _, err := t.git(ctx, &call{index: index, stdin: lines(info)}, "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
-		return "", err
-	}
-	return t.git(ctx, &call{index: index}, "write-tree")
+	return lines(info)
 }
 
 // moveFiles makes the work tree that is the first tree the second one. Only
@@ -388,17 +393,22 @@ func (t *checkout) quit(ctx context.Context) error {
 // lockPatience is how long somebody else's git may hold a lock.
 const lockPatience = 2 * time.Second
 
-// unlock takes away the locks that a git of the agent's left when it was
-// killed.
+// unlock takes away the locks that a git of the agent's, or of a dead loop,
+// left when it was killed.
 func (t *checkout) unlock(ctx context.Context) error {
 	var held []string
-	for _, name := range []string{"index.lock", "HEAD.lock", t.branch + ".lock"} {
+	for _, name := range []string{"index.lock", "HEAD.lock", "ORIG_HEAD.lock", "packed-refs.lock", t.branch + ".lock"} {
 		p, err := t.path(ctx, name)
 		if err != nil {
 			return err
 		}
 		held = append(held, p)
 	}
+	own, err := t.path(ctx, "refs/loop")
+	if err != nil {
+		return err
+	}
+	held = append(held, locksIn(own)...)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	over := time.After(lockPatience)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,6 +58,8 @@ func (t *tally) next(o *Options, a *queue.Attempt, now time.Time) verdict {
 		return verdict{do: goOn}
 	case a.Outcome == queue.Limit, a.Outcome == queue.Outage:
 		return t.provider(o, a, now.Round(0))
+	case a.Outcome == queue.HostFailed && strings.HasPrefix(a.Reason, diskFull):
+		return verdict{do: halt, reason: a.Reason}
 	case a.Outcome == queue.HostFailed:
 		return verdict{do: block, reason: a.Reason}
 	case stops(a.Outcome):

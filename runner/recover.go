@@ -21,6 +21,13 @@ func recoverAttempts(ctx context.Context, o *Options) ([]queue.Attempt, error) {
 	if err := putBack(o.State); err != nil {
 		return nil, err
 	}
+	dead, err := deadSessions(ctx, o)
+	if err == nil {
+		err = tidy(ctx, o, dead)
+	}
+	if err != nil {
+		return nil, err
+	}
 	open, err := o.Store.OpenAttempts(ctx)
 	if err != nil {
 		return nil, err
@@ -30,7 +37,7 @@ func recoverAttempts(ctx context.Context, o *Options) ([]queue.Attempt, error) {
 			return nil, fmt.Errorf("pick up the attempt at story %q of session %s: %w", open[i].Story, open[i].Session, err)
 		}
 	}
-	return open, endSessions(ctx, o)
+	return open, endSessions(ctx, o, dead)
 }
 
 func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
@@ -47,6 +54,9 @@ func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
 		}
 	}
 	if _, err := proc.EndMarked(a.ID); err != nil {
+		return err
+	}
+	if err := tidyAttempt(a); err != nil {
 		return err
 	}
 	if !a.Scanned {
@@ -117,50 +127,6 @@ func (r *run) tellRecovered(ctx context.Context, ended []queue.Attempt) error {
 	return nil
 }
 
-// endSessions writes the end of sessions whose loop died.
-func endSessions(ctx context.Context, o *Options) error {
-	sessions, err := o.Store.Sessions(ctx)
-	if err != nil {
-		return err
-	}
-	for _, s := range sessions {
-		if !s.Ended.IsZero() || proc.Running(s.Pid, s.PidStart, s.BootID) {
-			continue
-		}
-		s.Ended, s.StopKind = o.Now().UTC(), queue.Interrupted
-		s.Stopped = "loop itself died (killed, or the machine stopped)"
-		if err := o.Store.PutSession(ctx, s); err != nil {
-			return err
-		}
-		if err := putBackLast(ctx, o, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// putBackLast puts the work tree back after the last attempt of a dead session
-// when it is still exactly what was parked of it. Else somebody has been at
-// work there, and it is theirs.
-func putBackLast(ctx context.Context, o *Options, s queue.Session) error {
-	attempts, err := o.Store.Attempts(ctx, s.ID)
-	if err != nil || s.Work == nil || len(attempts) == 0 {
-		return err
-	}
-	a := &attempts[len(attempts)-1]
-	if a.Parked == nil || a.Before == nil {
-		return nil
-	}
-	if _, err := os.Stat(s.Work.Dir); err != nil {
-		return nil
-	}
-	t, err := openCheckout(ctx, o, s.Work.Dir, "refs/heads/"+s.Work.Branch)
-	if err != nil || !t.isParked(ctx, a.Parked, &whole{}) {
-		return err
-	}
-	return t.settle(ctx, a)
-}
-
 // recoverWork commits or puts aside what an attempt left in the work tree when
 // loop died.
 func recoverWork(ctx context.Context, o *Options, session queue.Session, a *queue.Attempt) error {
@@ -171,11 +137,10 @@ func recoverWork(ctx context.Context, o *Options, session queue.Session, a *queu
 	if _, err := os.Stat(w.Dir); err != nil {
 		return addFinding(ctx, o, a, "git", fmt.Sprintf("the work tree %q is gone, so what the attempt left there is too", w.Dir))
 	}
-	t, err := openCheckout(ctx, o, w.Dir, "refs/heads/"+w.Branch)
+	t, err := checkoutOf(ctx, o, session)
 	if err != nil {
 		return err
 	}
-	t.mine = w.Mine
 	if a.Verified {
 		return t.commitWork(ctx, a)
 	}

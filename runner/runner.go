@@ -230,6 +230,9 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	err = errors.Join(err, r.end(context.WithoutCancel(ctx), err != nil))
 	if err != nil {
 		r.session.Stopped = err.Error()
+		if isFull(err) {
+			r.session.StopKind = queue.HostFailed
+		}
 	}
 	r.session.Ended = o.Now().UTC()
 	defer func() { here.end(&r.session) }()

@@ -456,7 +456,7 @@ func TestAfterAKillTheWorkIsParked(t *testing.T) {
 			}
 			continue
 		}
-		if got.Parked == nil || n.ask("show", got.Parked.Ref+":half.txt") != "half" || n.ask("rev-parse", "loop/dead") != start {
+		if got.Parked == nil || n.ask("show", got.Parked.Ref+":half.txt") != "half" || n.ask("branch", "--list", "loop/dead") != "" || n.ask("rev-parse", "main") != start {
 			t.Errorf("%+v\n%s", got.Parked, n.log.String())
 		}
 		if _, err := os.Stat(filepath.Join(n.o.Root, "half.txt")); err == nil || n.status() != "" {

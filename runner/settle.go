@@ -82,7 +82,7 @@ func (r *run) conclude(keep context.Context, s stories.Story, a *queue.Attempt, 
 		return err
 	}
 	if a.Verified {
-		if err := r.mark(keep, s, a, was.stories); err != nil {
+		if err := r.o.withRoom(func() error { return r.mark(keep, s, a, was.stories) }); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (r *run) conclude(keep context.Context, s stories.Story, a *queue.Attempt, 
 	if err := r.closeStory(keep, a); err != nil {
 		return err
 	}
-	if err := r.keepWork(keep, a); err != nil {
+	if err := r.o.withRoom(func() error { return r.keepWork(keep, a) }); err != nil {
 		return err
 	}
 	return r.record(keep, a, leavesWork(a, was))
@@ -164,6 +164,9 @@ func (r *run) mark(ctx context.Context, s stories.Story, a *queue.Attempt, befor
 	err := before.SetDone(s.ID, true)
 	if err == nil {
 		return r.looked(ctx, s, a, before)
+	}
+	if isFull(err) {
+		return err
 	}
 	a.Outcome, a.Reason = queue.AgentFailed, "the work ended well, but the story could not be marked done: "+err.Error()
 	return addFinding(ctx, r.o, a, "claim", a.Reason)

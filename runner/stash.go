@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/seed-b23e517c/loop/queue"
 )
@@ -33,12 +32,14 @@ func (r *run) stash(ctx context.Context, g *ground, w *queue.Work) error {
 	if err != nil {
 		return fmt.Errorf("stash the uncommitted work, which stays as it is: %w", err)
 	}
-	ref, err := t.setRef(ctx, "refs/loop/stash/"+shortID(r.session.ID), commit, "loop: stash")
-	if err != nil {
-		return err
-	}
+	// It is on record before it is there: a loop that dies in between leaves none
+	// that nobody knows.
+	ref := "refs/loop/stash/" + shortID(r.session.ID)
 	w.Stash = &queue.Stash{Ref: ref}
 	if err := r.o.Store.PutSession(ctx, r.session); err != nil {
+		return err
+	}
+	if _, err := t.git(ctx, nil, "update-ref", "--create-reflog", "-m", "loop: stash", ref, commit, strings.Repeat("0", len(commit))); err != nil {
 		return err
 	}
 	r.o.Progress.Notice("your uncommitted work is put aside in " + ref)
@@ -124,76 +125,4 @@ func (t *checkout) resetPaths(ctx context.Context, paths []string) error {
 	}
 	_, err := t.git(ctx, &call{stdin: lines(paths)}, "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
 	return err
-}
-
-// unstash gives the person's work back when nothing of it meets what the
-// session did.
-func (r *run) unstash(ctx context.Context, w *queue.Work) error {
-	t := r.checkout
-	if w.Stash == nil {
-		return nil
-	}
-	why, err := t.meets(ctx, w)
-	if err != nil {
-		return err
-	}
-	if why == "" {
-		if _, err := t.git(ctx, nil, "stash", "apply", "--quiet", "--index", w.Stash.Ref); err != nil {
-			why = "git stash apply refused it"
-		}
-	}
-	if why != "" {
-		w.Stash.Why = why
-		r.o.Progress.Notice(fmt.Sprintf("your uncommitted work stays in %s: %s", w.Stash.Ref, why))
-		return nil
-	}
-	if _, err := t.git(ctx, nil, "update-ref", "-d", w.Stash.Ref); err != nil {
-		return err
-	}
-	w.Stash.Returned = true
-	r.o.Progress.Notice("your uncommitted work is back in the work tree")
-	return nil
-}
-
-// meets says why a stash cannot be given back, "" when it can.
-func (t *checkout) meets(ctx context.Context, w *queue.Work) (string, error) {
-	if list, err := t.differs(ctx, "HEAD"); err != nil {
-		return "", err
-	} else if n := len(list); n > 0 {
-		for _, c := range list {
-			if !t.told(c.path) {
-				return fmt.Sprintf("the work tree is not clean: %q", c.path), nil
-			}
-		}
-	}
-	mine, err := t.changes(ctx, w.Base, w.Stash.Ref)
-	if err != nil {
-		return "", err
-	}
-	done, err := t.changes(ctx, w.Base, "HEAD")
-	if err != nil {
-		return "", err
-	}
-	touched := map[string]bool{}
-	for _, c := range done {
-		touched[c.path] = true
-	}
-	for _, c := range mine {
-		if touched[c.path] {
-			return fmt.Sprintf("the session changed %q too", c.path), nil
-		}
-	}
-	if t.commitOf(ctx, w.Stash.Ref+"^3") == "" {
-		return "", nil
-	}
-	out, err := t.git(ctx, nil, "ls-tree", "-r", "-z", "--name-only", w.Stash.Ref+"^3")
-	if err != nil {
-		return "", err
-	}
-	for _, name := range splitZero(out) {
-		if _, err := os.Lstat(filepath.Join(t.dir, name)); err == nil {
-			return fmt.Sprintf("there is a %q now", name), nil
-		}
-	}
-	return "", nil
 }

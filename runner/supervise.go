@@ -66,6 +66,9 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 	w.ran = func(e escape) { r.escaped(keep, a, guard.Base, e) }
 	end = w.run(ctx)
 	end.stderr = tail(stderr)
+	if end.cause == stopDisk {
+		r.o.Store.FreeReserve() // for what follows
+	}
 	r.o.Log.Debug("client ended", "attempt", a.ID, "exit", end.state.ExitCode, "signal", end.state.Signal, "cause", int(end.cause), "result", end.final != nil)
 	if err := r.strangers(keep, server, a); err != nil {
 		return end, err

@@ -102,8 +102,12 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 				cut = toldCut
 			}
 			continue
+		case queue.Interrupted:
+			// By a person, or by loop's own death; what it had done was put aside,
+			// and what it was to mend still holds.
+			continue
 		case queue.Question: // the answer is told
-		case queue.Done, queue.Unproven, queue.Interrupted, queue.Auth, queue.CouldNotStart, queue.Unguarded, queue.Blocked, queue.Budget:
+		case queue.Done, queue.Unproven, queue.Auth, queue.CouldNotStart, queue.Unguarded, queue.Blocked, queue.Budget:
 		}
 		return cut, nil
 	}

@@ -38,12 +38,16 @@ type trees struct {
 // newTrees makes the folder for one session's objects.
 func newTrees(ctx context.Context, o *Options, session string) (*trees, error) {
 	t := &trees{
-		o: o, dir: filepath.Join(o.State, "runs", session, "objects"),
+		o: o, dir: objectsDir(o, session),
 		objects: gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-path", "objects"),
 		own:     gitLine(ctx, o, o.Root, "rev-parse", "--path-format=absolute", "--git-path", "index"),
 		filters: readFilters(ctx, o, o.Root),
 	}
 	return t, os.MkdirAll(t.dir, 0o700)
+}
+
+func objectsDir(o *Options, session string) string {
+	return filepath.Join(o.State, "runs", session, "objects")
 }
 
 func (t *trees) close() error { return os.RemoveAll(t.dir) }

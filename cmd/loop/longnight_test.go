@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && (amd64 || arm64)
 
 package main
 
@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,6 +95,18 @@ func newLongNight(t testing.TB, script sim.Script, titles []string) *longNight {
 		}
 	}
 	return n
+}
+
+// play gives the client another script.
+func (n *longNight) play(script sim.Script) {
+	n.t.Helper()
+	played, err := json.Marshal(script)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(n.root, "script.json"), played, 0o600); err != nil {
+		n.t.Fatal(err)
+	}
 }
 
 func (n *longNight) command(name string, args ...string) (*exec.Cmd, *bytes.Buffer) {
@@ -200,6 +213,7 @@ func TestANightInWhichEverythingGoesWrong(t *testing.T) {
 		},
 		15: n.once("broken", sim.Call("Write", map[string]string{"file_path": "s15.txt", "content": "BROKEN\n"}), sim.Step{Text: "done"}),
 		17: n.once("question", sim.Step{Text: "I need to know.\n\nQUESTION: Which colour shall it be?"}),
+		21: n.once("disk", sim.Step{Text: "Now it is full."}), // nothing can be written from here on
 		19: func(work []sim.Step) []sim.Step {
 			return append([]sim.Step{sim.Bash("git push origin HEAD:refs/heads/night", "")}, work...)
 		},
@@ -214,13 +228,7 @@ func TestANightInWhichEverythingGoesWrong(t *testing.T) {
 		}
 		script.Stories[fmt.Sprint(i)] = sim.Part{Steps: steps}
 	}
-	played, err := json.Marshal(script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(n.root, "script.json"), played, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	n.play(script)
 
 	// The first run, up to the story in which loop is killed.
 	run, out := n.command("loop", "run")
@@ -244,19 +252,31 @@ func TestANightInWhichEverythingGoesWrong(t *testing.T) {
 	}
 	<-ended
 
-	// The second goes on to the end, the third has the question's answer.
-	if code, out := n.do("loop", "run"); code != exitFailed {
-		t.Errorf("second run: exit %d\n%s", code, out)
+	// The second goes on until the disk is full, the third has room again and goes
+	// on to the end, the fourth has the question's answer.
+	disk := &fullDisk{root: n.root, full: func() bool {
+		_, err := os.Stat(filepath.Join(n.mark, "disk"))
+		return err == nil
+	}}
+	run, out = n.command("loop", "run")
+	if code, err := disk.run(run); err != nil || code != exitStopped || disk.hit.Load() == 0 {
+		t.Fatalf("second run: exit %d, %d writes failed, %v\n%s", code, disk.hit.Load(), err, out)
 	}
 	if left := n.left(); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
+	if code, out := n.do("loop", "run"); code != exitFailed {
+		t.Errorf("third run: exit %d\n%s", code, out)
+	}
 	docs := n.sessions()
-	if len(docs) != 2 {
+	if len(docs) != 3 {
 		t.Fatalf("%d sessions", len(docs))
 	}
+	if s := docs[1].Session; s.StopKind != queue.HostFailed || !strings.Contains(s.Stopped, "the disk is full") || s.Ended.IsZero() {
+		t.Errorf("with a full disk it stopped as %q: %q, at %v", s.StopKind, s.Stopped, s.Ended)
+	}
 	question := ""
-	for _, a := range docs[1].Actions {
+	for _, a := range slices.Concat(docs[1].Actions, docs[2].Actions) {
 		if a.Kind == queue.KindQuestion {
 			question = fmt.Sprint(a.Number)
 		}
@@ -265,7 +285,7 @@ func TestANightInWhichEverythingGoesWrong(t *testing.T) {
 		t.Errorf("answer %q: exit %d\n%s", question, code, out)
 	}
 	if code, out := n.do("loop", "run"); code != exitFailed { // story 13 lies on
-		t.Errorf("third run: exit %d\n%s", code, out)
+		t.Errorf("fourth run: exit %d\n%s", code, out)
 	}
 	docs = n.sessions()
 
@@ -310,6 +330,7 @@ func TestANightInWhichEverythingGoesWrong(t *testing.T) {
 	want["9"] = []string{"failed", "done"}
 	want["11"] = []string{"interrupted", "done"}
 	want["15"] = []string{"gate-failed", "done"}
+	want["21"] = []string{"host", "done"}
 	want["17"] = []string{"question", "done"}
 	delete(want, "13")
 	for _, o := range got["13"] {

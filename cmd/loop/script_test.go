@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +13,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"loop": main})
+	commands := map[string]func(){"loop": main}
+	maps.Copy(commands, testCommands())
+	testscript.Main(m, commands)
 }
 
 // clientScript is the client of the scripts: the stand-in, playing script.json.

@@ -311,34 +311,6 @@ func TestManyAtOnceStealNothing(t *testing.T) {
 	mustBeGone(t, keeperLeft)
 }
 
-func TestHundredAttemptsLeaveNothing(t *testing.T) {
-	modes := []string{"exit", "daemon", "hold", "tree", "ignore-term"}
-	var gone []func() []string
-	for i := range 100 {
-		mode := modes[i%len(modes)]
-		c, left := child(t, mode, Options{Grace: time.Millisecond})
-		gone = append(gone, left)
-		switch mode {
-		case "tree", "ignore-term":
-			waitReady(t, c.Stdout())
-			if _, err := c.Terminate(); err != nil {
-				t.Fatal(err)
-			}
-		default:
-			c.Wait()
-		}
-		_ = c.Stdout().Close()
-	}
-	for _, left := range gone {
-		mustBeGone(t, left)
-	}
-	for pid, e := range readTable().byPid {
-		if e.ppid == os.Getpid() {
-			t.Errorf("still our child: %d %q", pid, e.comm)
-		}
-	}
-}
-
 // Nothing below a child can reach the terminal we were started from.
 func TestOwnSession(t *testing.T) {
 	c, _ := child(t, "wait", Options{})

@@ -1,0 +1,143 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// killer kills a run of loop right before one of the writes that it, or a git
+// that it has started, makes below a folder. What the client and the gates do is
+// none.
+type killer struct {
+	root string
+	at   int // which write, from 1; 0 = none
+	log  []string
+
+	cmd *exec.Cmd
+}
+
+var errKilled error = unix.EPERM // for a call of a process that is dead already
+
+// run runs the program to its end.
+func (k *killer) run(cmd *exec.Cmd) error {
+	k.cmd = cmd
+	started := make(chan struct{})
+	_, err := startTrapped(cmd, cmd.Path, func(a *asked) error {
+		<-started
+		return k.decide(a)
+	})
+	if err != nil {
+		return err
+	}
+	close(started)
+	_ = cmd.Wait() // how it ended is seen by what it left
+	return nil
+}
+
+func (k *killer) decide(a *asked) error {
+	if k.at > 0 && len(k.log) >= k.at {
+		return nil // what is left of it goes on
+	}
+	c := a.change()
+	pid, git := k.whose(a)
+	if pid == 0 || !k.counts(c, git) {
+		return nil
+	}
+	what := c.what
+	for _, p := range c.paths {
+		what += " " + strings.TrimPrefix(p, k.root+"/")
+	}
+	if git {
+		what = "git: " + what
+	}
+	if k.log = append(k.log, what); len(k.log) != k.at {
+		return nil
+	}
+	_ = k.cmd.Process.Kill()
+	// A machine that stops takes git with it. A git that goes on when loop is
+	// dead ends as it does when loop is killed at its next write.
+	if git {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+	return errKilled
+}
+
+// whose is the process that asks, if it is loop or a git that loop has started.
+func (k *killer) whose(a *asked) (pid int, git bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.tid))
+	if err != nil {
+		return 0, false
+	}
+	var parent int
+	for line := range bytes.Lines(b) {
+		_, _ = fmt.Sscanf(string(line), "Tgid: %d", &pid)
+		_, _ = fmt.Sscanf(string(line), "PPid: %d", &parent)
+	}
+	if pid == k.cmd.Process.Pid {
+		return pid, false
+	}
+	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", a.tid))
+	if git = parent == k.cmd.Process.Pid && filepath.Base(exe) == "git"; git {
+		return pid, true
+	}
+	return 0, false
+}
+
+var (
+	// What is within folders that are thrown away as a whole, the status, which
+	// is renamed into its place and decides nothing, and git's objects, which are
+	// nothing before something names them.
+	scratch = regexp.MustCompile(`^state/[^/]+/((index-[0-9]+|runs/[^/]+/objects)/|status\.json|reserve$)|/\.git/objects/`)
+	// What is another in each run.
+	changing = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[-/][0-9a-f]{8}\b|index\.stash\.\d+|-\d{6,}|\d{4}-\d\d-\d\d`)
+)
+
+// class is a write without what is another in each run.
+func class(what string) string { return changing.ReplaceAllString(what, "*") }
+
+// kind is what a write is, and of a transaction of the queue also what came
+// before it: two of the same kind are taken for one step done twice.
+func (k *killer) kind(i int) string {
+	this := class(k.log[i])
+	if strings.HasPrefix(this, "write") && strings.HasSuffix(this, "queue.db") {
+		return class(k.log[max(0, i-1)]) + " > " + this
+	}
+	return this
+}
+
+// metaPages are the first two pages of a queue. With one of them a transaction
+// comes to be: what is written before that is of no use to anybody.
+const metaPages = 2 * 4096
+
+// counts reports whether a call changes what a later process finds.
+func (k *killer) counts(c change, git bool) bool {
+	path := c.path()
+	rel, err := filepath.Rel(k.root, path)
+	if path == "" || err != nil || !filepath.IsLocal(rel) || scratch.MatchString(rel) {
+		return false
+	}
+	info, err := os.Lstat(path)
+	there := err == nil
+	switch c.what {
+	case "open":
+		return !there || c.flags&unix.O_TRUNC != 0
+	case "write":
+		return !git && !(c.at >= metaPages && strings.Contains(filepath.Base(path), "queue.db"))
+	case "remove":
+		return there && !info.IsDir()
+	case "rmdir":
+		return there && info.IsDir()
+	case "mkdir":
+		return !there
+	}
+	return true
+}
