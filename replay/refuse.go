@@ -79,7 +79,7 @@ func refuse(a queue.Action, again bool) error {
 		return no(fmt.Sprintf("replaying %q is not there yet", a.Tool),
 			"loop show %d has the exact input, do it by hand, then loop reject %d --reason done-by-hand", a.Number, a.Number)
 	}
-	command := commandOf(a)
+	command := commandOf(a.AsRun())
 	byHand := fmt.Sprintf("do it by hand, then loop reject %d --reason done-by-hand", a.Number)
 	switch {
 	case strings.TrimSpace(command) == "":

@@ -53,6 +53,10 @@ type Request struct {
 	Timeout     time.Duration // 0 = DefaultTimeout
 	PushTimeout time.Duration // for what a remote says before a push; 0 = DefaultPushTimeout
 
+	// Edit lets the person change the action before it is shown. It returns its
+	// form, which is kept only if it is run. nil = it stays as it is.
+	Edit func(context.Context, queue.Action) (*queue.Edited, error)
+
 	// Agree asks the person in another way than by a line at the terminal. It is
 	// given what was shown, and waits for the answer. nil = by a line.
 	Agree func(context.Context, queue.Action, Since) (bool, error)
@@ -85,10 +89,17 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	a = a.AsRun()
 	res := Result{Action: a}
 	if err := refuse(a, r.Again); err != nil {
 		return res, err
+	}
+	if r.Edit != nil {
+		if a.Edited, err = r.Edit(ctx, a); err != nil {
+			return res, err
+		}
+		if err := refuse(a, r.Again); err != nil {
+			return res, err
+		}
 	}
 	shell, err := findShell(r.Shell, r.Env)
 	if err != nil {
@@ -146,7 +157,7 @@ func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Resu
 	}
 	tee := &visible{w: r.Out}
 	out := proc.Run(ctx, proc.RunOptions{
-		Argv:    []string{shell, "-c", commandOf(a)},
+		Argv:    []string{shell, "-c", commandOf(a.AsRun())},
 		Dir:     a.Cwd,
 		Env:     r.Env,
 		Timeout: timeout,

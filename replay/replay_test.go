@@ -455,3 +455,12 @@ func golden(t *testing.T, name, got string) {
 		t.Errorf("%s (LOOP_UPDATE=1 rewrites it):\n%s", path, d)
 	}
 }
+
+func (b *bench) read(name string) string {
+	b.t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.repo, name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(data)
+}

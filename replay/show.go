@@ -16,6 +16,8 @@ import (
 // nothing is masked or cut: what is on the screen is what runs.
 func Show(w io.Writer, a queue.Action, s Since) error {
 	var b strings.Builder
+	diff := FormDiff(a)
+	a = a.AsRun()
 	fmt.Fprintf(&b, "action #%d  %s\n", a.Number, term.Quote(a.ID))
 	field := func(name, text string) { fmt.Fprintf(&b, "  %-9s %s\n", name, text) }
 	field("status", string(a.Status))
@@ -25,6 +27,12 @@ func Show(w io.Writer, a queue.Action, s Since) error {
 	field("detected", fmt.Sprintf("%s (%s ago)", a.DetectedAt.UTC().Format(time.RFC3339), age(s.Now.Sub(a.DetectedAt))))
 	if a.Repeats > 0 {
 		field("repeats", fmt.Sprintf("tried %d more times", a.Repeats))
+	}
+	if diff != nil {
+		b.WriteString("\nedited: - is the agent's form, + is yours\n")
+		for _, d := range diff {
+			fmt.Fprintf(&b, "  %c %s\n", d.Sign, shown(d.Text))
+		}
 	}
 	command := commandOf(a)
 	b.WriteString("\nwill run\n")

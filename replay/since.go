@@ -113,7 +113,7 @@ func gitState(ctx context.Context, dir string, env []string) (head, branch, prob
 func changedFiles(a queue.Action) []FileChange {
 	var out []FileChange
 	seen := map[string]bool{}
-	for _, w := range words(commandOf(a)) {
+	for _, w := range words(commandOf(a.AsRun())) {
 		if seen[w] {
 			continue
 		}

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,12 @@ const approveLong = `Show exactly what will run, where, and what changed since, 
 It runs with your environment, not the agent's. Several are run in the order given;
 the first that fails, or that you decline, stops the rest. Output and exit code are kept (loop show ID).
 
+Before a push it says what would be sent now, and asks the remote. A push that is no longer what was
+deferred (its branch was rewritten, the remote has moved) needs --anyway.
+
+With --edit your editor opens first, with the command, or with the call's input as JSON. Both forms
+are kept; nothing is kept of an edit that you then decline.
+
 With --always the command goes into your own rules.toml as well, once it has run: exactly these
 words in exactly this folder are let through from then on.
 
@@ -29,7 +37,7 @@ Of a checkpoint nothing is run: approving it lets the stories go on that it hold
 type approveOptions struct {
 	yes, again, dryRun bool
 	anyway             bool
-	always             bool
+	always, edit       bool
 	timeout            time.Duration
 }
 
@@ -45,71 +53,89 @@ func newApprove(a *app) *cobra.Command {
 	f.BoolVar(&o.again, "again", false, "run an action again that has already run")
 	f.BoolVar(&o.anyway, "anyway", false, "run a push that is not what was deferred: its branch or the remote has moved")
 	f.BoolVar(&o.always, "always", false, "and let exactly this command run from now on, by a rule in your own rules.toml")
+	f.BoolVar(&o.edit, "edit", false, "change it in your editor ($VISUAL, $EDITOR) before it is shown")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run, and stop")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "end it after this time")
 	return cmd
 }
 
 func (a *app) approve(ctx context.Context, refs []string, o approveOptions) error {
+	if o.always && o.edit {
+		return usagef("loop rules new 'COMMAND'", "--always is about the agent's own command, and --edit changes it")
+	}
 	_, store, err := a.openStore(ctx, false)
 	if err != nil {
 		return err
 	}
-	inside := a.insideAgent(ctx, store)
+	ap := approval{app: a, o: o, store: store, inside: a.insideAgent(ctx, store)}
 	if _, err := replay.Recover(ctx, store); err != nil {
 		return err
 	}
-	if o.always {
-		if err := a.forPeople(ctx, store, "loop approve --always"); err != nil {
+	if o.always || o.edit {
+		if err := a.forPeople(ctx, store, "loop approve with --always or --edit"); err != nil {
 			return err
 		}
 	}
-	for _, ref := range refs {
-		if done, err := a.approveCheckpoint(ctx, store, ref, o); err != nil {
-			return err
-		} else if done {
-			continue
-		}
-		var rule standing
-		if o.always {
-			x, err := store.Get(ctx, ref)
-			if err != nil {
-				return err
-			}
-			if rule, err = a.always(ctx, x, "approve", ""); err != nil {
-				return err
-			}
-			if x.Status == queue.Replayed {
-				if err := a.writeStanding(rule, o.yes); err != nil {
-					return err
-				}
-				continue
-			}
-		}
-		r, err := replay.Run(ctx, replay.Request{
-			Store: store, Ref: ref, In: a.stdin, Out: a.stdout, IsTerminal: term.IsTerminal(a.stdin) && term.IsTerminal(a.stdout),
-			Yes: o.yes, Again: o.again, Anyway: o.anyway, DryRun: o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
-			InsideAgent: inside, Timeout: o.timeout, Decided: a.decided(store),
-		})
-		if err != nil {
+	if o.edit {
+		if ap.editor, err = a.editor(ctx); err != nil {
 			return err
 		}
-		if r.Declined {
-			a.printf("not run; #%d still waits\n", r.Action.Number)
-			return &codeError{code: exitFailed}
-		}
-		if !o.always {
-			continue
-		}
-		if o.dryRun {
-			a.printf("\nand this rule would go to the end of %s:\n\n%s", term.Quote(rule.file), term.QuoteLines(rule.text))
-			continue
-		}
-		if err := a.writeStanding(rule, o.yes); err != nil {
+	}
+	for i, ref := range refs {
+		if err := ap.one(ctx, ref); err != nil {
+			if rest := refs[i+1:]; len(rest) > 0 {
+				fmt.Fprintf(a.stderr, "loop: stopped there; not looked at: %s\n", term.Quote(strings.Join(rest, " ")))
+			}
 			return err
 		}
 	}
 	return nil
+}
+
+// approval is one `loop approve`.
+type approval struct {
+	*app
+	o      approveOptions
+	store  *queue.Store
+	inside string // why this looks like an agent's own session
+	editor func(context.Context, queue.Action) (*queue.Edited, error)
+}
+
+func (a approval) one(ctx context.Context, ref string) error {
+	if done, err := a.approveCheckpoint(ctx, a.store, ref, a.o); err != nil || done {
+		return err
+	}
+	var rule standing
+	if a.o.always {
+		x, err := a.store.Get(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if rule, err = a.always(ctx, x, "approve", ""); err != nil {
+			return err
+		}
+		if x.Status == queue.Replayed {
+			return a.writeStanding(rule, a.o.yes)
+		}
+	}
+	r, err := replay.Run(ctx, replay.Request{
+		Store: a.store, Ref: ref, In: a.stdin, Out: a.stdout, IsTerminal: term.IsTerminal(a.stdin) && term.IsTerminal(a.stdout),
+		Yes: a.o.yes, Again: a.o.again, Anyway: a.o.anyway, DryRun: a.o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
+		InsideAgent: a.inside, Timeout: a.o.timeout, Decided: a.decided(a.store), Edit: a.editor,
+	})
+	switch {
+	case err != nil:
+		return err
+	case r.Declined:
+		a.printf("not run; #%d still waits\n", r.Action.Number)
+		return &codeError{code: exitFailed}
+	case !a.o.always:
+		return nil
+	case a.o.dryRun:
+		a.printf("\nand this rule would go to the end of %s:\n\n%s", term.Quote(rule.file), term.QuoteLines(rule.text))
+		return nil
+	}
+	return a.writeStanding(rule, a.o.yes)
 }
 
 func newReject(a *app) *cobra.Command {
