@@ -111,7 +111,9 @@ func TestEditedActionRunsAsEdited(t *testing.T) {
 	a := b.add(b.action("echo theirs > out"))
 	r := b.request(a)
 	r.Yes, r.IsTerminal, r.In = false, true, strings.NewReader("n\n")
-	r.Edit = func(_ context.Context, a queue.Action) (*queue.Edited, error) { return NewForm(a, "echo mine > out", set) }
+	r.Edit = func(_ context.Context, a queue.Action) (*queue.Edited, error) {
+		return NewForm(a, "echo mine > out", set)
+	}
 	if res, err := Run(t.Context(), r); err != nil || !res.Declined || b.stored(a).Edited != nil {
 		t.Fatalf("declined: %+v, %v", b.stored(a).Edited, err)
 	}
