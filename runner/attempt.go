@@ -51,10 +51,8 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
 		tree: r.trees.read(keep),
 	}
-	if r.goesOn() {
-		if was.worked, err = workedBefore(keep, o, s); err != nil {
-			return a, r.broken(keep, &a, err)
-		}
+	if was.worked, err = r.workLies(keep, s); err != nil {
+		return a, r.broken(keep, &a, err)
 	}
 	guard := r.guard(keep, &a)
 	was.cleared, was.guarded = guard.Cleared, Guarded(keep, o)

@@ -429,9 +429,14 @@ func (r *run) rememberTree(ctx context.Context, a *queue.Attempt) error {
 	return r.o.Store.PutAttempt(ctx, *a)
 }
 
-// goesOn reports whether an attempt may find what an earlier one at its story
-// has left in the work tree.
-func (r *run) goesOn() bool { return r.checkout == nil || r.checkout.carried }
+// workLies reports whether what earlier attempts at the story did lies in the
+// work tree: where it was put aside, only as long as the next one goes on with it.
+func (r *run) workLies(ctx context.Context, s stories.Story) (bool, error) {
+	if r.checkout != nil {
+		return r.checkout.carried && r.checkout.worked, nil
+	}
+	return workedBefore(ctx, r.o, s)
+}
 
 // storiesName is the story file's name in the queue: a session in a work tree
 // of its own reads a copy of it.

@@ -41,6 +41,7 @@ type checkout struct {
 	left      []string       // repositories of their own that were there before the attempt
 	unsettled *queue.Attempt // the last one, when it did not pass and the work tree is as it left it
 	carried   bool           // the attempt under way goes on with what the one before left
+	worked    bool           // which is work: its tree is another than before the first of them
 }
 
 // noIdentity is who commits when git does not know the person.

@@ -642,6 +642,36 @@ func TestAnotherTryGoesOnWithTheWork(t *testing.T) {
 }
 
 // Killed between two stories: what was parked is put back by the next run.
+// The work of an attempt that something ended is the story's, although it is
+// kept under a ref as well: the next try, which finds it all there, has passed.
+// On another night it is not there any more, and nothing is claimed of it.
+func TestWorkThatWasInterruptedCounts(t *testing.T) {
+	for name, end := range map[string]sim.Step{"usage limit": {Fail: "usage-limit"}, "overload": {Fail: "overloaded"}, "crash": {Crash: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			once := sim.Bash("mkdir ignored", "")
+			once.IfOK, once.IfFailed = []sim.Step{sim.Bash("echo x > b.txt", ""), end}, []sim.Step{say("it is there already")}
+			n := gitNight(t, sim.Any(once), "first")
+			n.o.Tries, n.o.Wait = 2, 12*time.Hour
+			n.o.Sleep = func(context.Context, time.Duration) error { return nil }
+			snap := n.run(t.Context())
+			if last := snap.Attempts[len(snap.Attempts)-1]; len(snap.Attempts) != 2 || last.Outcome != queue.Done {
+				t.Errorf("%d attempts, the last %s (%s)\n%s", len(snap.Attempts), last.Outcome, last.Reason, n.log.String())
+			}
+		})
+	}
+	for _, mode := range []string{queue.WorkBranch, ""} {
+		n := gitNight(t, each(map[string]sim.Part{"1": steps("echo x > b.txt")}), "first")
+		n.o.Gates = []string{"false"}
+		n.run(t.Context())
+		n.o.Git.Work, n.o.Gates = mode, []string{"true"}
+		n.play(sim.Any(say("it is there already")))
+		if a := n.run(t.Context()).Attempts[0]; a.Outcome != queue.Unchanged {
+			t.Errorf("the next night, %q: %s", mode, a.Outcome)
+		}
+	}
+}
+
 func TestAfterAKillBetweenStoriesTheTreeIsPutBack(t *testing.T) {
 	for _, touched := range []bool{false, true} {
 		n := gitNight(t, sim.Any(say("ok")), "first", "second")

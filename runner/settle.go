@@ -93,7 +93,10 @@ func (r *run) conclude(keep context.Context, s stories.Story, a *queue.Attempt, 
 	if err := r.o.withRoom(func() error { return r.keepWork(keep, a) }); err != nil {
 		return err
 	}
-	return r.record(keep, a, leavesWork(a, was))
+	if r.checkout != nil {
+		r.checkout.worked = worksOn(a, was)
+	}
+	return r.record(keep, a, a.Parked == nil && worksOn(a, was))
 }
 
 // record writes the end of an attempt, and what became of its story.

@@ -20,11 +20,10 @@ func workedBefore(ctx context.Context, o *Options, s stories.Story) (bool, error
 	return err == nil && state.Hash == s.Hash && !state.Outcome.Passed() && state.Worked, err
 }
 
-// leavesWork reports whether the work of the attempts at a story that did not
-// pass lies in the work tree when one of them has ended: what was parked does
-// not.
-func leavesWork(a *queue.Attempt, was earlier) bool {
-	return !a.Outcome.Passed() && (was.worked || a.Parked == nil && was.tree.id != was.left.id)
+// worksOn reports whether the next attempt at the story would find work of this
+// one, or of those before it, where it ended.
+func worksOn(a *queue.Attempt, was earlier) bool {
+	return !a.Outcome.Passed() && (was.worked || was.tree.id != was.left.id)
 }
 
 // nothingDone reports whether an attempt left no trace: the tree, the branches
