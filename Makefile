@@ -32,7 +32,7 @@ crash: ## kill loop at every one of its writes, and start it again
 
 e2e: ## tests with the real client, which is installed into a cache first
 	client=$$(./internal/e2e/client.sh) && \
-	LOOP_E2E_CLAUDE=$$client $(GO) test -tags e2e -count=1 -parallel 4 -timeout 10m ./internal/e2e
+	LOOP_E2E_CLAUDE=$$client $(GO) test -tags e2e -count=1 -parallel 4 -timeout 15m ./internal/e2e
 
 check: ## formatting, go.mod, fix, vet, and that the other platforms compile
 	@out=$$(gofmt -l .) && test -z "$$out" || { echo "not gofmt-clean:"; echo "$$out"; exit 1; }

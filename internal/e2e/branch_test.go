@@ -22,7 +22,6 @@ func TestWorkIsOnABranchOfItsOwn(t *testing.T) {
 		}},
 		{Match: bad, Turns: []fakeapi.Turn{fakeapi.Call(write("bad.txt", "bad\n")), fakeapi.Say("done")}},
 	})
-	w.write("home/.config/loop/config.toml", "[firewall]\nself_test = false\n")
 	w.stories("gates = [\"! test -f bad.txt\"]\n[retries]\nattempts = 1\n", good, bad)
 	before := w.git(w.repo, "rev-parse", "main")
 	w.loop("run").want(t, exitFailed, "made from main", "Put aside: story S2")

@@ -41,7 +41,7 @@ func TestInterruptAtTheGateLeavesNothing(t *testing.T) {
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{fakeapi.Say("done")}}})
 	w.stories("gates = [\"echo $$ > near; tail -f /dev/null\"]\n[checks]\nbaseline = false\n", title)
 	p := w.startLoop("run")
-	near := w.pid(p, "near")
+	near := w.pid(p, "repo/near")
 	p.signal(syscall.SIGINT)
 	p.wait().want(t, exitInterrupted)
 	if alive(near) {

@@ -13,15 +13,26 @@ import (
 	"github.com/seed-b23e517c/loop/policy"
 )
 
-// The way through the house: refused, queued, reported, shown, replayed once.
+// The way through the house: refused, queued, reported, shown, replayed once;
+// on a branch of the session's and where the person is.
 func TestPushWaitsAndApproveReplaysIt(t *testing.T) {
 	t.Parallel()
+	for name, prepare := range map[string]func(*world){"on a branch": func(*world) {}, "where the person is": (*world).whereThePersonIs} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testPushWaits(t, prepare)
+		})
+	}
+}
+
+func testPushWaits(t *testing.T, prepare func(*world)) {
 	title := "Say hello louder"
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
 		fakeapi.Call(fakeapi.Bash("echo HELLO > README && git add README && git commit -qm louder")),
 		fakeapi.Call(fakeapi.Bash("git push origin HEAD:refs/heads/review")),
 		fakeapi.Say("The work is committed; the push waits."),
 	}}})
+	prepare(w)
 	w.stories("", title)
 
 	w.loop("run").want(t, exitWaiting, "DEFERRED ACTIONS REQUIRE REVIEW", "1 external command(s) detected.", "unproven")
@@ -52,7 +63,8 @@ func TestPushWaitsAndApproveReplaysIt(t *testing.T) {
 	w.loop("report", "--check").want(t, exitDone)
 }
 
-// A chain is one call: nothing of it runs, and all of it is replayed.
+// A chain is one call: nothing of it runs, and all of it is replayed. On a
+// branch of its own loop would have committed what the chain is to commit.
 func TestChainWaitsWhole(t *testing.T) {
 	t.Parallel()
 	title := "Add a file and ship it"
@@ -62,6 +74,7 @@ func TestChainWaitsWhole(t *testing.T) {
 		fakeapi.Call(fakeapi.Bash(chain)),
 		fakeapi.Say("It waits."),
 	}}})
+	w.whereThePersonIs()
 	w.stories("", title)
 	w.loop("run").want(t, exitWaiting)
 	if got := w.git(w.repo, "log", "-1", "--format=%s"); got != "prepare" || w.remoteHead("ship") != "" {

@@ -31,13 +31,13 @@ func detach(t *testing.T, pidFile string) fakeapi.Block {
 	return fakeapi.Bash("setsid nohup tail -f /dev/null >/dev/null 2>&1 & echo $! > " + pidFile)
 }
 
-// pid waits for the pid that a command of the run p writes into a file of the
-// repository.
+// pid waits for the pid that a command of the run p writes into a file below
+// root.
 func (w *world) pid(p *process, name string) int {
 	w.t.Helper()
 	var pid int
 	eventually(w.t, "a pid in "+name, func() bool {
-		text := w.read("repo/" + name)
+		text := w.read(name)
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		pid = n
 		if done := err == nil && strings.HasSuffix(text, "\n"); done || !p.ended() {
@@ -99,7 +99,7 @@ func TestDetachedProcessIsEnded(t *testing.T) {
 	}}})
 	w.stories("", title)
 	p := w.startLoop("run")
-	pid := w.pid(p, "pid")
+	pid := w.pid(p, "repo/pid")
 	p.wait().want(t, exitDone)
 	if alive(pid) {
 		t.Errorf("process %d is still there", pid)
@@ -128,7 +128,7 @@ func TestInterruptLeavesNothing(t *testing.T) {
 			}}})
 			w.stories("", title, "Never begun")
 			p := w.startLoop("run")
-			near, far := w.pid(p, "near"), w.pid(p, "far")
+			near, far := w.pid(p, "repo/near"), w.pid(p, "repo/far")
 			for _, s := range signals {
 				p.signal(s)
 			}
@@ -204,12 +204,12 @@ func TestNextRunPicksUpAfterKill(t *testing.T) {
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
 		push, {
 			// The first time round it never ends; the second run goes past it.
-			Blocks: []fakeapi.Block{fakeapi.Bash("test -f near || { echo $$ > near; exec tail -f /dev/null; }")},
+			Blocks: []fakeapi.Block{fakeapi.Bash("test -f \"$TMPDIR/near\" || { echo $$ > \"$TMPDIR/near\"; exec tail -f /dev/null; }")},
 		}, fakeapi.Say("done"),
 	}}})
 	w.stories("", title)
 	p := w.startLoop("run")
-	near := w.pid(p, "near")
+	near := w.pid(p, "tmp/near")
 	killed := p.cmd.Process.Pid
 	p.signal(syscall.SIGKILL)
 	p.wait()
@@ -240,12 +240,12 @@ func TestClaimOfKilledRunDoesNotCount(t *testing.T) {
 	t.Parallel()
 	title := "Claim it"
 	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
-		fakeapi.Call(fakeapi.Bash("test -f near || { sed -i.bak 's/false/true/' prd.json; echo $$ > near; exec tail -f /dev/null; }")),
+		fakeapi.Call(fakeapi.Bash("test -f \"$TMPDIR/near\" || { sed -i.bak 's/false/true/' prd.json; echo $$ > \"$TMPDIR/near\"; exec tail -f /dev/null; }")),
 		fakeapi.Say("done"),
 	}}})
 	w.stories("gates = [\"test -f proof\"]\n", title)
 	p := w.startLoop("run")
-	w.pid(p, "near")
+	w.pid(p, "tmp/near")
 	p.signal(syscall.SIGKILL)
 	p.wait()
 	w.loop("run").want(t, exitFailed)

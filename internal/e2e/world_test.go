@@ -32,6 +32,8 @@ type world struct {
 	api    *fakeapi.Server
 	env    []string
 	user   *syscall.Credential // whom programs run as; nil = us
+
+	patience time.Duration // after which a program is ended
 }
 
 // setenv gives a variable a value; "" takes it away.
@@ -58,7 +60,7 @@ func newWorld(t *testing.T, script fakeapi.Script) *world {
 	w := &world{
 		t: t, root: root, home: filepath.Join(root, "home"), repo: filepath.Join(root, "repo"),
 		remote: filepath.Join(root, "remote.git"), state: filepath.Join(root, "state"),
-		api: fakeapi.New(script),
+		api: fakeapi.New(script), patience: patience,
 	}
 	if err := w.api.Start(); err != nil {
 		t.Fatal(err)
@@ -76,9 +78,8 @@ func newWorld(t *testing.T, script fakeapi.Script) *world {
 		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 	}
 	w.write("tmp/.keep", "")
-	// The self-test is the subject of its own tests only, and so is what loop
-	// does with git.
-	w.write("home/.config/loop/config.toml", "[firewall]\nself_test = false\n[git]\nbranch = \"none\"\n")
+	// The self-test is the subject of its own tests only.
+	w.write("home/.config/loop/config.toml", "[firewall]\nself_test = false\n")
 	w.write("home/.gitconfig", "[user]\n\tname = Dev\n\temail = dev@example.com\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n")
 	w.git(root, "init", "-q", "--bare", w.remote)
 	w.git(root, "init", "-q", w.repo)
@@ -88,6 +89,11 @@ func newWorld(t *testing.T, script fakeapi.Script) *world {
 	w.git(w.repo, "remote", "add", "origin", w.remote)
 	w.git(w.repo, "push", "-q", "origin", "main")
 	return w
+}
+
+// whereThePersonIs makes runs work there, and leave git alone.
+func (w *world) whereThePersonIs() {
+	w.write("home/.config/loop/config.toml", "[firewall]\nself_test = false\n[git]\nbranch = \"none\"\n")
 }
 
 // removeAll is patient with a child that is just dying in the folder.
@@ -162,7 +168,7 @@ type process struct {
 // start runs a program in the world's environment, stdin empty when nil.
 func (w *world) start(dir string, stdin []byte, name string, args ...string) *process {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), w.patience)
 	p := &process{t: w.t, name: name + " " + strings.Join(args, " "), done: make(chan struct{})}
 	p.cmd = exec.CommandContext(ctx, name, args...)
 	p.cmd.Dir, p.cmd.Env = dir, w.env

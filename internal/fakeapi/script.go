@@ -42,6 +42,10 @@ type Block struct {
 
 // Fault is what goes wrong with one attempt at a turn.
 type Fault struct {
+	// Make, when set, makes the fault at the moment that it befalls; all else is
+	// then left out. For what holds a time.
+	Make func() Fault
+
 	Delay   time.Duration // wait before anything is answered
 	Status  int           // answer this instead of the reply; 0 = the reply
 	Header  http.Header

@@ -126,6 +126,9 @@ func (s *Server) messages(w http.ResponseWriter, hr *http.Request) {
 	}
 	turn := s.record(&r)
 	fault := turn.fault(r.Attempt)
+	if fault.Make != nil {
+		fault = fault.Make()
+	}
 	if !s.pause(hr.Context(), fault.Delay) {
 		return
 	}
