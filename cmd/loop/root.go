@@ -27,7 +27,7 @@ leaves this machine happen before a person has seen it.
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use: "loop", Short: "Supervise a coding agent overnight; nothing leaves before you have seen it",
-		Long: rootLong, Version: version,
+		Long: rootLong, Version: buildOf().Version,
 		SilenceErrors: true, SilenceUsage: true,
 		Args:              args(cobra.NoArgs),
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -44,8 +44,9 @@ func newRoot(a *app) *cobra.Command {
 		newInit(a), newStories(a), newRun(a), newReport(a), newReceipts(a), newAudit(a), newList(a), newShow(a), newApprove(a), newReject(a), newUndo(a),
 		newAnswer(a), newExport(a),
 		newStatus(a), newWatch(a), newLogs(a), newStop(a),
-		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a), newDoctor(a),
+		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a), newDoctor(a), newVersion(a),
 	)
+	a.complete(root)
 	return root
 }
 
