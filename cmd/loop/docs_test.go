@@ -54,6 +54,7 @@ func TestRulesPageShowsWhatLoads(t *testing.T) {
 // Every command that README and the other pages tell people to type exists.
 func TestPagesNameCommandsThatExist(t *testing.T) {
 	root := newRoot(&app{})
+	root.InitDefaultCompletionCmd()
 	known := map[string]bool{"hook": true, "sim": true}
 	for _, c := range root.Commands() {
 		known[c.Name()] = true
