@@ -94,6 +94,40 @@ func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
 	return chosen(raw, f)
 }
 
+// First are the first of the pending actions, executed ones before others, and
+// mentions left out; more says whether there are others. The rest is not
+// decoded: a view has its first screen to draw.
+func (s *Store) First(ctx context.Context, n int) (first []Action, more bool, err error) {
+	var raw [][]byte
+	err = s.view(ctx, func(tx *bolt.Tx) error {
+		raw = rawActions(tx, "")
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	ran := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{policy.Executed}}
+	rest := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{"", policy.Blocked, policy.Written}}
+	for _, f := range []Filter{ran, rest} {
+		for _, b := range raw {
+			if !f.mayMatch(b) {
+				continue
+			}
+			if len(first) == n {
+				return first, true, nil
+			}
+			a, err := decodeAction(b)
+			if err != nil {
+				return nil, false, err
+			}
+			if f.match(&a) {
+				first = append(first, a)
+			}
+		}
+	}
+	return first, false, nil
+}
+
 // rawActions copies the actions of a session, or all of them, by number.
 func rawActions(tx *bolt.Tx, session string) [][]byte {
 	var raw [][]byte

@@ -190,6 +190,15 @@ func (a *app) writeStanding(s standing, yes bool) error {
 			return &codeError{code: exitFailed}
 		}
 	}
+	if err := s.write(); err != nil {
+		return err
+	}
+	a.printf("written: %s\n", s.id)
+	return nil
+}
+
+// write puts the rule at the end of the file.
+func (s standing) write() error {
 	old, err := os.ReadFile(s.file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -205,7 +214,6 @@ func (a *app) writeStanding(s standing, yes bool) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write your rules: %w", err)
 	}
-	a.printf("written: %s\n", s.id)
 	return nil
 }
 

@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"audit":         {"queue", "receipt"},
 	"report":        {"queue", "policy", "transcript", "receipt", "audit", "internal/term"}, // shows what an audit found
 	"notify":        {"internal/proc", "internal/term"},                                     // runs the person's command; what it sends is masked
+	"review":        {"queue", "replay", "policy", "internal/term"},                         // draws what they say; behind it cmd/loop decides
 	"watch":         {"report", "internal/term"},                                            // draws what report says of a run
 	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term"},  // finds the pushes in a line
 	// It plays a run, and answers hooks with what a sound firewall never says.
@@ -52,7 +53,7 @@ var thirdParty = map[string][]string{
 	"github.com/pelletier/go-toml":      {"config", "policy"},
 	"go.etcd.io/bbolt":                  {"queue"},
 	"github.com/charmbracelet/lipgloss": {"report", "internal/term"},
-	"charm.land/bubbletea":              {"watch"},
+	"charm.land/bubbletea":              {"watch", "review"},
 	"mvdan.cc/sh":                       {"policy/shell"},
 	"github.com/tidwall/gjson":          {"transcript", "scanner"},
 	"golang.org/x/mod":                  {"receipt"},

@@ -55,7 +55,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		return err
 	}
 	if keep {
-		defer a.printf("\nKept in %s. To go on with it, as in the morning:\n  cd %[1]s/slug; export LOOP_HOME=%[1]s/state\n  loop show 3\n", dir)
+		defer a.printf("\nKept in %s. To go on with it, as in the morning:\n  cd %[1]s/slug; export LOOP_HOME=%[1]s/state\n  loop review\n", dir)
 	} else {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}

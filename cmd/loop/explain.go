@@ -1,13 +1,18 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/runner"
 )
@@ -33,14 +38,7 @@ func newExplain(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			readable := firewall.FilesOf(w.Root, a.env)
-			call := policy.Call{Cwd: dir, ReadFile: func(name string) (string, bool) {
-				return readable.Read(dir, name)
-			}, ReadDir: func(name string) ([]string, bool) {
-				return readable.List(dir, name)
-			}}
-			o := &runner.Options{Root: w.Root, State: w.State, Env: a.env, Watched: watched(w.Root, c), Protected: a.finder().Own(), Now: a.now}
-			call.Guarded = runner.Guarded(cmd.Context(), o)
+			call := a.readingIn(cmd.Context(), w, c, dir)
 			ro, err := a.reportOptions()
 			if err != nil {
 				return err
@@ -49,15 +47,29 @@ func newExplain(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e := explainer{a: a, styles: term.NewStyles(ro.Color), near: near, width: ro.Width}
+			e := explainer{w: a.stdout, styles: term.NewStyles(ro.Color), near: near, width: ro.Width}
 			e.print(set.ExplainCall(strings.Join(words, " "), call))
 			return nil
 		},
 	}
 }
 
+// readingIn is a call in a folder of the workspace that is judged with the files
+// that it would run, and by what a run guards.
+func (a *app) readingIn(ctx context.Context, w workspace.Workspace, c config.Config, dir string) policy.Call {
+	readable := firewall.FilesOf(w.Root, a.env)
+	o := &runner.Options{Root: w.Root, State: w.State, Env: a.env, Watched: watched(w.Root, c), Protected: a.finder().Own(), Now: a.now}
+	return policy.Call{
+		Cwd:      dir,
+		ReadFile: func(name string) (string, bool) { return readable.Read(dir, name) },
+		ReadDir:  func(name string) ([]string, bool) { return readable.List(dir, name) },
+		Guarded:  runner.Guarded(ctx, o),
+	}
+}
+
+// explainer prints how a call is read.
 type explainer struct {
-	a      *app
+	w      io.Writer
 	styles term.Styles
 	near   nearer
 	width  int // 0: no terminal, nothing is broken
@@ -134,21 +146,21 @@ const minText = 24
 func (e explainer) broken(indent int, label string, cells int, text string) {
 	room := e.width - indent - cells
 	if e.width <= 0 || term.Cells(text) <= room {
-		e.a.printf("%s%s%s\n", term.Spaces(indent), label, text)
+		fmt.Fprintf(e.w, "%s%s%s\n", term.Spaces(indent), label, text)
 		return
 	}
 	at := indent + cells
 	if room < minText {
-		e.a.printf("%s%s\n", term.Spaces(indent), label)
+		fmt.Fprintf(e.w, "%s%s\n", term.Spaces(indent), label)
 		at = indent + 4
 		label = term.Spaces(4)
 	}
 	for i, l := range term.Wrap(text, max(e.width-at, minText)) {
 		if i > 0 {
-			e.a.printf("%s%s\n", term.Spaces(at), l)
+			fmt.Fprintf(e.w, "%s%s\n", term.Spaces(at), l)
 			continue
 		}
-		e.a.printf("%s%s%s\n", term.Spaces(indent), label, l)
+		fmt.Fprintf(e.w, "%s%s%s\n", term.Spaces(indent), label, l)
 	}
 }
 
