@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
 )
 
 // lockRun makes this process the only run in the repository. The lock is the
@@ -21,7 +24,7 @@ func lockRun(state string) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the repository: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := flockRun(f); err != nil {
 		defer f.Close()
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock the repository: %w", err)
@@ -35,6 +38,32 @@ func lockRun(state string) (unlock func(), err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { _ = f.Close() }, nil
+}
+
+// deadHolder is how long the lock of a run may outlive it.
+const deadHolder = 5 * time.Second
+
+// flockRun takes the lock. A child that was just being forked when its run was
+// killed has a copy of the descriptor until it execs: what a dead process holds
+// is waited for.
+func flockRun(f *os.File) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for over := time.After(deadHolder); ; {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		pid, convErr := strconv.Atoi(holder(f))
+		if _, alive := proc.Find(pid); alive || convErr != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-over:
+			return err
+		}
+	}
 }
 
 // Busy reports whether a run works in the repository of this state folder.
