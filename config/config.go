@@ -43,6 +43,7 @@ type Config struct {
 	AutoMemory  bool         // leave the client's own memory on
 	Receipts    Receipts     //
 	Git         Git          //
+	Parallel    int          // stories at the same time, each in a work tree of its own; 1 = one after the other
 	SelfTest    bool         // test each new version of the client before the first story
 	OldClient   bool         // run a client that is too old to be relied on
 	KeepEnv     []string     // credentials in the environment that the agent gets all the same: patterns of names
@@ -154,6 +155,7 @@ func Default() Config {
 		// does not import.
 		Receipts: Receipts{Enabled: true, Format: "v2", Cite: true},
 		Git:      Git{Branch: BranchSession, Dirty: DirtyRefuse},
+		Parallel: 1,
 		Sources:  map[string]string{},
 	}
 }

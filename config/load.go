@@ -54,6 +54,7 @@ type file struct {
 	Billing     *string       `toml:"billing"`
 	Claude      *string       `toml:"claude"`
 	Gates       []string      `toml:"gates"`
+	Parallel    *int          `toml:"parallel"`
 	Rules       []string      `toml:"rules"`
 	Patterns    []string      `toml:"patterns"`
 	MemoryFiles []string      `toml:"memory_files"`
@@ -218,6 +219,7 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	set(c, "level", path, &c.Level, f.Level)
 	set(c, "model", path, &c.Model, f.Model)
 	set(c, "claude", path, &c.Claude, f.Claude)
+	set(c, "parallel", path, &c.Parallel, f.Parallel)
 	set(c, "checks.baseline", path, &c.Checks.Baseline, f.Checks.Baseline)
 	set(c, "checks.known_red_blocks", path, &c.Checks.KnownRed, f.Checks.KnownRed)
 	set(c, "checks.stories", path, &c.Checks.Stories, f.Checks.Stories)
@@ -299,6 +301,12 @@ func (c *Config) check(path string) error {
 	}
 	if c.Git.Worktree && c.Git.Branch == BranchNone {
 		return fmt.Errorf("%s: git.worktree needs a branch, and git.branch is \"none\"", path)
+	}
+	if c.Parallel < 1 {
+		return fmt.Errorf("%s: parallel = %d: it is at least 1", path, c.Parallel)
+	}
+	if c.Parallel > 1 && c.Git.Branch == BranchNone {
+		return fmt.Errorf("%s: parallel = %d needs a branch, and git.branch is \"none\"", path, c.Parallel)
 	}
 	for _, p := range c.KeepEnv {
 		if _, err := pathpkg.Match(p, ""); p == "" || err != nil {

@@ -74,6 +74,7 @@ type Attempt struct {
 	Answers    []Answer // to what earlier attempts asked
 	Said       []Word   // when the story was let go on
 	Red        []string // gates that did not pass before the first story
+	Beside     bool     // other stories are worked on at the same time
 }
 
 // Left is what an earlier attempt changed, kept as a commit of its own.

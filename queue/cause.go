@@ -83,7 +83,7 @@ func (a *Attempt) Fault() Fault {
 	case ReplyTooLong, "":
 	}
 	switch a.Outcome {
-	case Done, Unproven, "":
+	case Done, Unproven, Conflict, "":
 		return NoFault
 	case Limit, Outage:
 		return ProviderFault

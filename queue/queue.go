@@ -161,6 +161,7 @@ const (
 	Unproven      Outcome = "unproven"        // ended well, no gate configured
 	GateFailed    Outcome = "gate-failed"     // ended well, a gate did not pass
 	Unchanged     Outcome = "unchanged"       // ended well, and nothing in the work tree is other than before
+	Conflict      Outcome = "conflict"        // ended well, and its work does not go together with what other stories brought meanwhile
 	Question      Outcome = "question"        // ended with a question; the story waits for the answer
 	AgentFailed   Outcome = "failed"          // the agent or client ended with an error
 	Limit         Outcome = "limit"           // usage limit
@@ -316,6 +317,7 @@ type Gate struct {
 	Output   string        `json:"output,omitempty"` // last 16 KiB
 	Error    string        `json:"error,omitempty"`  // timed out, could not start
 
+	Merged     bool     `json:"merged,omitempty"`      // it ran with what other stories had brought meanwhile
 	Before     string   `json:"before,omitempty"`      // of one that failed: how it stood before, for a person
 	WasRed     bool     `json:"was_red,omitempty"`     // it failed in the same way before the session
 	Kept       []string `json:"kept,omitempty"`        // what the agent changed of it: it ran with these as they were at the start

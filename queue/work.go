@@ -19,6 +19,25 @@ type Work struct {
 	Gone    bool     `json:"gone,omitempty"` // nothing came of it, and branch or work tree were taken away again
 	Stash   *Stash   `json:"stash,omitempty"`
 	Mine    []string `json:"mine,omitempty"` // files with uncommitted changes of the person's, which stay so
+
+	Parallel int    `json:"parallel,omitempty"` // so many stories at the same time, each in a lane; 0 = one after the other
+	Lanes    []Lane `json:"lanes,omitempty"`    // those that are there
+}
+
+// Lane is where one of several stories is worked on at the same time: a work
+// tree and a branch of its own.
+type Lane struct {
+	Story  string `json:"story"`
+	Dir    string `json:"dir"`
+	Branch string `json:"branch"`
+}
+
+// Merged is how an attempt's work was put onto the session's branch, on which
+// there may be other stories' work since the attempt began.
+type Merged struct {
+	Onto      string   `json:"onto"`                // the commit at which the branch stood
+	Commit    string   `json:"commit,omitempty"`    // the one to which it goes; "" = the work is not on it
+	Conflicts []string `json:"conflicts,omitempty"` // files in which the two do not go together: hostile text
 }
 
 // Stash is the person's own uncommitted work, put aside for a session.
@@ -57,4 +76,6 @@ type AttemptWork struct {
 	Commits int        `json:"commits,omitempty"` // commits that it brought to the session's branch, loop's included
 	Commit  string     `json:"commit,omitempty"`  // loop's commit of what it left uncommitted; "" = none
 	Parked  *Parked    `json:"parked,omitempty"`  // where what it did was put aside; nil = it was not
+	Lane    *Lane      `json:"lane,omitempty"`    // where it worked; nil = in the session's work tree
+	Merged  *Merged    `json:"merged,omitempty"`  // how it was put onto the session's branch; nil = it has not come to that
 }

@@ -138,7 +138,12 @@ func workNotes(a queue.Action, w *queue.Work) []string {
 		return nil
 	}
 	var out []string
-	if slices.ContainsFunc(a.Rules, func(r string) bool { return strings.Contains(r, "push") }) {
+	push := slices.ContainsFunc(a.Rules, func(r string) bool { return strings.Contains(r, "push") })
+	switch {
+	case push && w.Parallel > 0 && strings.HasPrefix(a.GitBranch, w.Branch+"-"):
+		out = append(out, fmt.Sprintf("!! the branch %s was that of this story alone; what became of the whole session is on %s",
+			term.Quote(term.Lookalikes(a.GitBranch)), term.Quote(term.Lookalikes(w.Branch))))
+	case push:
 		out = append(out, fmt.Sprintf("!! the work of that session is on the branch %s: a push of another branch sends none of it before it is merged there",
 			term.Quote(term.Lookalikes(w.Branch))))
 	}

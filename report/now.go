@@ -43,7 +43,8 @@ type Standing struct {
 	QuietSeconds int64     `json:"last_event_seconds"` // age of the client's last sign of life
 	Passed       int       `json:"passed"`
 	Failed       int       `json:"failed"`
-	CostUSD      float64   `json:"cost_usd"` // of the ended attempts
+	CostUSD      float64   `json:"cost_usd"`            // of the ended attempts
+	InFlight     []Flight  `json:"in_flight,omitempty"` // stories at the same time; what stands above is of the first
 	Until        time.Time `json:"waits_until,omitzero"`
 	WaitSeconds  int64     `json:"wait_seconds"`
 	Why          string    `json:"why,omitempty"`
@@ -51,6 +52,20 @@ type Standing struct {
 	StopAsked    string    `json:"stop_asked,omitempty"`
 	Waiting      int       `json:"actions_waiting"`
 	Mentions     int       `json:"mentions_waiting"`
+}
+
+// Flight is how one of several stories under way stands. Story, Title and Doing
+// may hold hostile text.
+type Flight struct {
+	Number       int    `json:"story_number"`
+	Story        string `json:"story"`
+	Title        string `json:"title,omitempty"`
+	Phase        string `json:"phase"`
+	StorySeconds int64  `json:"story_seconds"`
+	Calls        int    `json:"calls"`
+	Refused      int    `json:"refused"`
+	Doing        string `json:"doing,omitempty"`
+	QuietSeconds int64  `json:"last_event_seconds"`
 }
 
 // Now prints how a run stands, on one screen.
@@ -109,6 +124,16 @@ func (p *nowPrinter) head() {
 // story says where the run is.
 func (p *nowPrinter) story() {
 	s := p.s
+	if s.State == StateRunning && len(s.InFlight) > 0 {
+		for _, f := range s.InFlight {
+			p.flight(f)
+		}
+		if s.Phase == "waiting" {
+			p.waits()
+		}
+		p.notice()
+		return
+	}
 	if s.Number > 0 {
 		p.field("story", fmt.Sprintf("%d of %d: %s  %s", s.Number, s.Total, p.Line(s.Story), p.Line(s.Title)))
 	}
@@ -117,24 +142,53 @@ func (p *nowPrinter) story() {
 	}
 	switch s.Phase {
 	case "waiting":
-		p.field("waits", fmt.Sprintf("until %s, %s more: %s", p.o.clock(s.Until), p.span(s.WaitSeconds), p.Line(s.Why)))
+		p.waits()
 	case "checking":
 		p.field("now", "the client has ended; what it did is read, and gates run")
 	case "working":
-		text := fmt.Sprintf("%s, %s", p.span(s.StorySeconds), plural(s.Calls, "call", "calls"))
-		if s.Refused > 0 {
-			text += ", " + strconv.Itoa(s.Refused) + " refused"
-		}
-		if s.QuietSeconds > 0 {
-			text += "; last sign of life " + p.span(s.QuietSeconds) + " ago"
-		}
-		p.field("attempt", text)
+		p.field("attempt", p.attempt(s.StorySeconds, s.Calls, s.Refused, s.QuietSeconds))
 		if s.Doing != "" {
 			p.field("now", p.Command(s.Doing))
 		}
 	}
-	if s.Notice != "" {
-		p.field("notice", p.Line(s.Notice))
+	p.notice()
+}
+
+// flight says how one of several stories stands.
+func (p *nowPrinter) flight(f Flight) {
+	p.field("story", fmt.Sprintf("%d of %d: %s  %s", f.Number, p.s.Total, p.Line(f.Story), p.Line(f.Title)))
+	switch f.Phase {
+	case "checking":
+		p.field("", "the client has ended; what it did is read, gates run, and it is put with the rest")
+	case "waiting":
+		p.field("", "waits")
+	default:
+		p.field("", p.attempt(f.StorySeconds, f.Calls, f.Refused, f.QuietSeconds))
+		if f.Doing != "" {
+			p.field("", p.Command(f.Doing))
+		}
+	}
+}
+
+// attempt says how far an attempt is.
+func (p *nowPrinter) attempt(seconds int64, calls, refused int, quiet int64) string {
+	text := fmt.Sprintf("%s, %s", p.span(seconds), plural(calls, "call", "calls"))
+	if refused > 0 {
+		text += ", " + strconv.Itoa(refused) + " refused"
+	}
+	if quiet > 0 {
+		text += "; last sign of life " + p.span(quiet) + " ago"
+	}
+	return text
+}
+
+func (p *nowPrinter) waits() {
+	p.field("waits", fmt.Sprintf("until %s, %s more: %s", p.o.clock(p.s.Until), p.span(p.s.WaitSeconds), p.Line(p.s.Why)))
+}
+
+func (p *nowPrinter) notice() {
+	if p.s.Notice != "" {
+		p.field("notice", p.Line(p.s.Notice))
 	}
 }
 

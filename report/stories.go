@@ -249,6 +249,9 @@ func (p *printer) gate(indent int, g queue.Gate) {
 // gateNote says how a gate that did not pass stood before, and with what of
 // the agent's it was run.
 func (p *printer) gateNote(indent int, g queue.Gate) {
+	if g.Merged {
+		p.text(p.Warn, indent+2, "it had passed before the work of other stories came in")
+	}
 	if g.Before != "" && !g.WasRed {
 		p.text(p.Faint, indent+2, "it "+g.Before)
 	}

@@ -38,6 +38,11 @@ func (p *printer) work(v *view) {
 	for i := range v.Attempts {
 		p.parked(&v.Attempts[i])
 	}
+	if !v.Session.Ended.IsZero() {
+		for _, l := range w.Lanes {
+			p.prose(term.Style{}, 0, "Kept, because something waits that would run there: the work tree of story "+p.Line(l.Story)+" on branch "+p.Line(l.Branch)+", "+p.Command(l.Dir))
+		}
+	}
 	if s := w.Stash; s != nil && !s.Returned {
 		p.prose(p.Warn, 0, "Your uncommitted changes are in "+p.Line(s.Ref)+": "+p.Line(s.Why))
 		p.line("  git stash apply --index ", p.Line(s.Ref))

@@ -51,6 +51,7 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
 		tree: r.trees.read(keep),
 	}
+	was.beside = r.beside.begin(a.ID, was.pushes)
 	if was.worked, err = r.workLies(keep, s); err != nil {
 		return a, r.broken(keep, &a, err)
 	}
@@ -108,6 +109,9 @@ func (r *run) open(ctx context.Context, s stories.Story, before *stories.File, n
 	a := queue.Attempt{
 		ID: id.String(), Session: r.session.ID, Story: s.ID, StoryTitle: s.Title, StoryHash: s.Hash,
 		Number: number, Level: r.o.Level.String(), Started: r.o.Now().UTC(), HeadBefore: place(ctx, r.o, r.o.Root).Head,
+	}
+	if r.lane != nil {
+		a.Lane = &r.lane.where
 	}
 	for _, st := range before.Stories {
 		if st.Done {

@@ -73,6 +73,9 @@ type ground struct {
 // survey looks at the repository and refuses what a session should not begin
 // with. nil says that git is left alone.
 func survey(ctx context.Context, o *Options) (*ground, error) {
+	if o.Git.Work == "" && o.Parallel > 1 {
+		return nil, &PlaceError{Text: "stories can only be worked on at the same time where their work goes to a branch", Next: "leave --no-branch out, or --parallel"}
+	}
 	if o.Git.Work == "" {
 		return nil, nil
 	}
@@ -81,6 +84,9 @@ func survey(ctx context.Context, o *Options) (*ground, error) {
 		return nil, err
 	}
 	g := &ground{t: t, base: t.commitOf(ctx, "HEAD"), from: t.head(ctx)}
+	if g.base == "" && o.Parallel > 1 {
+		return nil, &PlaceError{Text: "there is no commit yet that stories could begin from at the same time", Next: "git commit first, or leave --parallel out"}
+	}
 	if g.base == "" {
 		if gitDir(ctx, o) != "" {
 			o.Progress.Notice("the repository has no commit yet, so the session gets no branch: git commit first if it should")
@@ -134,6 +140,11 @@ func (g *ground) refuse(ctx context.Context, o *Options) error {
 
 // refuseWorktree: a work tree of its own has the stories that are committed.
 func (g *ground) refuseWorktree(ctx context.Context, o *Options) error {
+	if o.Parallel > 1 {
+		if err := g.refuseParallel(ctx, o); err != nil {
+			return err
+		}
+	}
 	others := 0
 	for _, d := range g.dirty {
 		if !g.t.isStory(d.path) {
@@ -191,6 +202,9 @@ func (r *run) place(ctx context.Context, g *ground) error {
 		return nil
 	}
 	w := &queue.Work{Mode: r.o.Git.Work, Dir: r.o.Root, From: short(g.from), Base: g.base}
+	if r.o.Parallel > 1 {
+		w.Parallel = r.o.Parallel
+	}
 	if err := r.takeBranch(ctx, g, w); err != nil {
 		return err
 	}
@@ -221,13 +235,16 @@ func (r *run) begin(ctx context.Context, g *ground, plan []stories.Story) ([]sto
 	if from == "" {
 		from = clipBytes(w.Base, 12)
 	}
-	r.o.Progress.Notice(fmt.Sprintf("working on branch %s, made from %s", w.Branch, from))
+	if w.Mode == queue.WorkWorktree && w.Dir != r.o.Root {
+		r.o.Progress.Notice(fmt.Sprintf("going on on branch %s, in %q", w.Branch, w.Dir))
+	} else {
+		r.o.Progress.Notice(fmt.Sprintf("working on branch %s, made from %s", w.Branch, from))
+	}
 	if w.Mode == queue.WorkWorktree {
 		if err := r.beginWorktree(ctx, g, w); err != nil {
 			return nil, err
 		}
-		plan, _, err := Plan(ctx, r.o)
-		return plan, err
+		return r.planThere(ctx)
 	}
 	if r.o.Git.Dirty == DirtyStashed {
 		if err := r.stash(ctx, g, w); err != nil {
@@ -241,6 +258,9 @@ func (r *run) begin(ctx context.Context, g *ground, plan []stories.Story) ([]sto
 func (r *run) takeBranch(ctx context.Context, g *ground, w *queue.Work) error {
 	t := g.t
 	name := r.o.Git.Branch
+	if taken, err := r.takeUp(ctx, g, w, name); err != nil || taken {
+		return err
+	}
 	if name == "" {
 		name = branchName(r.session.ID, r.o.Now())
 		// A branch "loop" leaves no room for branches below it.
@@ -280,13 +300,9 @@ func branchName(session string, now time.Time) string {
 // beginWorktree makes the session's own work tree and moves the run there.
 func (r *run) beginWorktree(ctx context.Context, g *ground, w *queue.Work) error {
 	o := r.o
-	w.Dir = filepath.Join(realOr(o.State), "worktrees", shortID(r.session.ID))
-	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
-		return err
-	}
 	committed := g.tracked(ctx, o)
-	if _, err := g.t.git(ctx, nil, "worktree", "add", "--quiet", w.Dir, w.Branch); err != nil {
-		return errors.Join(err, g.t.dropBranch(ctx, w))
+	if err := r.makeWorktree(ctx, g, w); err != nil {
+		return err
 	}
 	o.storyKey = o.Stories
 	move := func(name string) string {
@@ -304,10 +320,37 @@ func (r *run) beginWorktree(ctx context.Context, g *ground, w *queue.Work) error
 		}
 	}
 	o.Env = override(o.Env, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}, nil)
-	o.Root, w.Mine = w.Dir, nil
-	r.checkout.dir, r.checkout.mine = w.Dir, nil
+	o.gateEnv = nil
+	o.gateEnv = gateEnv(o)
+	o.Root = w.Dir
+	r.checkout.dir, r.checkout.mine, r.checkout.paths = w.Dir, w.Mine, nil
 	r.session.StoryFile = o.Stories
 	return r.o.Store.PutSession(ctx, r.session)
+}
+
+// makeWorktree makes the session's work tree, or goes into the one that it takes
+// up. What lies there uncommitted stays so.
+func (r *run) makeWorktree(ctx context.Context, g *ground, w *queue.Work) error {
+	w.Mine = nil
+	if w.Dir != r.o.Root {
+		t := *g.t
+		t.dir, t.paths = w.Dir, nil
+		list, err := t.status(ctx, "")
+		for _, e := range list {
+			if !e.nested {
+				w.Mine = append(w.Mine, e.path)
+			}
+		}
+		return err
+	}
+	w.Dir = filepath.Join(realOr(r.o.State), "worktrees", shortID(r.session.ID))
+	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
+		return err
+	}
+	if _, err := g.t.git(ctx, nil, "worktree", "add", "--quiet", w.Dir, w.Branch); err != nil {
+		return errors.Join(err, g.t.dropBranch(ctx, w))
+	}
+	return nil
 }
 
 // dropBranch takes a branch away that nothing was put on.

@@ -27,6 +27,8 @@ func (k *gatekeeper) note(o *Options, s stories.Story, a *queue.Attempt) {
 			}
 		}
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.worked = append(k.worked, w)
 }
 
@@ -51,7 +53,7 @@ func (r *run) verifyAgain(ctx context.Context) error {
 				return addFinding(context.WithoutCancel(ctx), r.o, session, "broke", "not every check of the stories that passed could be run again in the time of one gate")
 			}
 			r.o.Progress.Notice(fmt.Sprintf("check of story %s, again: %s", w.story, command))
-			g, left := runGate(ctx, r.o, command)
+			g, left := runGate(ctx, r.o, r.session.ID, command)
 			if err := r.leftovers(context.WithoutCancel(ctx), left, session, "a gate"); err != nil {
 				return err
 			}

@@ -40,6 +40,7 @@ type checkout struct {
 	mine      []string       // files with uncommitted changes of the person's
 	left      []string       // repositories of their own that were there before the attempt
 	unsettled *queue.Attempt // the last one, when it did not pass and the work tree is as it left it
+	beside    bool           // others use git in the repository at the same time
 	carried   bool           // the attempt under way goes on with what the one before left
 	worked    bool           // which is work: its tree is another than before the first of them
 }

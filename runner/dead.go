@@ -34,7 +34,7 @@ func deadSessions(ctx context.Context, o *Options) ([]queue.Session, error) {
 // locks of a git that died with it. What is not there needs no tidying.
 func tidy(ctx context.Context, o *Options, dead []queue.Session) error {
 	var gone []string
-	for _, pattern := range []string{"index-*", ".*" + newSuffix, objectsDir(&Options{}, "*")} {
+	for _, pattern := range []string{"index-*", ".*" + newSuffix, objectsDir(&Options{}, "*") + "*"} {
 		list, err := filepath.Glob(filepath.Join(o.State, pattern))
 		if err != nil {
 			return err
@@ -47,11 +47,15 @@ func tidy(ctx context.Context, o *Options, dead []queue.Session) error {
 		}
 	}
 	for _, s := range dead {
+		// What its gates left, before the first story and after the last.
+		if _, err := proc.EndMarked(s.ID); err != nil {
+			return err
+		}
 		t, err := checkoutOf(ctx, o, s)
 		if err != nil || t == nil {
 			return err
 		}
-		if err := t.unlock(ctx); err != nil {
+		if err := errors.Join(t.unlock(ctx), unlockLanes(ctx, o, s.Work)); err != nil {
 			return err
 		}
 	}
@@ -98,7 +102,7 @@ func endSessions(ctx context.Context, o *Options, dead []queue.Session) error {
 		if err != nil {
 			return err
 		}
-		s.StopKind, s.Stopped = queue.Interrupted, "loop itself died (killed, or the machine stopped)"
+		s.StopKind, s.Stopped = queue.Interrupted, died
 		if t != nil {
 			if err := endWork(ctx, o, t, &s); err != nil {
 				return err
@@ -122,7 +126,12 @@ func endWork(ctx context.Context, o *Options, t *checkout, s *queue.Session) err
 		s.Work.Gone = true // it had not come to make it
 		return nil
 	}
-	if err := putBackLast(ctx, t, attempts); err != nil {
+	if s.Work.Parallel > 0 {
+		err = putBackLanes(ctx, o, s.Work, attempts)
+	} else {
+		err = putBackLast(ctx, t, attempts)
+	}
+	if err != nil {
 		return err
 	}
 	if err := t.staysAside(ctx, s.Work); err != nil {

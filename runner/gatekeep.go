@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-b23e517c/loop/queue"
@@ -88,6 +89,15 @@ type swap struct {
 
 const swapName = "gate-files.json"
 
+// swapNote is the file of the note: work trees that are in use at the same time
+// have one each.
+func swapNote(o *Options) string {
+	if o.lane == "" {
+		return filepath.Join(o.State, swapName)
+	}
+	return filepath.Join(o.State, strings.TrimPrefix(o.lane, "-")+"."+swapName)
+}
+
 // withKept runs fn while the files stand as they did at the start, and puts the
 // agent's back.
 func (r *run) withKept(a *queue.Attempt, command string, files []keptFile, fn func()) (err error) {
@@ -103,10 +113,10 @@ func (r *run) withKept(a *queue.Attempt, command string, files []keptFile, fn fu
 	if err != nil {
 		return err
 	}
-	if err := writeSynced(filepath.Join(r.o.State, swapName), note, 0o600); err != nil {
+	if err := writeSynced(swapNote(r.o), note, 0o600); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, putBack(r.o.State)) }()
+	defer func() { err = errors.Join(err, putBack(swapNote(r.o))) }()
 	for _, f := range files {
 		if err := f.put(r.o.Root); err != nil {
 			return fmt.Errorf("put back what the gate %q ran at the start: %w", command, err)
@@ -163,10 +173,27 @@ func (f keptFile) put(root string) error {
 	return writeSynced(path, data, f.mode)
 }
 
+// putAllBack gives every work tree the agent's files again, where a run with
+// others was begun by a loop that died.
+func putAllBack(state string) error {
+	entries, err := os.ReadDir(state)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != swapName && !strings.HasSuffix(e.Name(), "."+swapName) {
+			continue
+		}
+		if err := putBack(filepath.Join(state, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // putBack gives the work tree the agent's files again, if a run with others
 // was begun.
-func putBack(state string) error {
-	note := filepath.Join(state, swapName)
+func putBack(note string) error {
 	data, err := os.ReadFile(note)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

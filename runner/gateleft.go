@@ -59,6 +59,8 @@ func (r *run) tellLeft(ctx context.Context) error {
 
 // noteLeft remembers what the agent made of the files of a gate.
 func (r *run) noteLeft(files []keptFile) error {
+	r.gates.mu.Lock()
+	defer r.gates.mu.Unlock()
 	for _, f := range files {
 		r.gates.left[f.name] = leftHash(filepath.Join(r.o.Root, f.name))
 	}

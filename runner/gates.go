@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/queue"
@@ -13,9 +14,11 @@ const gateTail = 16 << 10
 
 // gatekeeper is what a session knows of its gates.
 type gatekeeper struct {
-	kept  map[string]map[string]keptFile // by gate: the files that it ran at the start
-	red   map[string]queue.Gate          // by gate: how it failed before the first story
-	state map[string]gateState           // by gate: how it stood last
+	kept map[string]map[string]keptFile // by gate: the files that it ran at the start
+	red  map[string]queue.Gate          // by gate: how it failed before the first story
+
+	mu    sync.Mutex           // stories can be worked on at the same time
+	state map[string]gateState // by gate: how it stood last
 
 	worked []worked
 	left   map[string]string // by name: the hash of what an agent made of a file, of this session and of earlier ones
@@ -27,11 +30,12 @@ type gateState struct {
 	story  string // "" = before the first story
 }
 
-// runGate runs one gate as its files are now. left is what it left running; it
-// is gone by now.
-func runGate(ctx context.Context, o *Options, command string) (g queue.Gate, left []proc.Leftover) {
+// runGate runs one gate as its files are now. mark is the id of the attempt, or
+// of the session, by which the next run finds what a dead loop left of it. left
+// is what it left running; it is gone by now.
+func runGate(ctx context.Context, o *Options, mark, command string) (g queue.Gate, left []proc.Leftover) {
 	out := proc.Run(ctx, proc.RunOptions{
-		Argv: []string{"sh", "-c", command}, Dir: o.Root, Env: gateEnv(o),
+		Argv: []string{"sh", "-c", command}, Dir: o.Root, Env: gateEnv(o), Mark: mark,
 		Timeout: o.GateTime, Tail: gateTail, Now: o.Now,
 	})
 	g = queue.Gate{
@@ -70,7 +74,7 @@ func (r *run) runGates(ctx context.Context, a *queue.Attempt, commands []string)
 // judgedGate runs a gate once, and twice where the agent changed what it runs:
 // as it was at the start, and as the agent left it. It passes if both do.
 func (r *run) judgedGate(ctx context.Context, a *queue.Attempt, command string) (queue.Gate, []proc.Leftover, error) {
-	now, left := runGate(ctx, r.o, command)
+	now, left := runGate(ctx, r.o, a.ID, command)
 	changed := r.gates.changed(r.o, command)
 	if len(changed) == 0 || ctx.Err() != nil {
 		return now, left, nil
@@ -78,7 +82,7 @@ func (r *run) judgedGate(ctx context.Context, a *queue.Attempt, command string) 
 	var was queue.Gate
 	err := r.withKept(a, command, changed, func() {
 		var more []proc.Leftover
-		was, more = runGate(ctx, r.o, command)
+		was, more = runGate(ctx, r.o, a.ID, command)
 		left = append(left, more...)
 	})
 	if err != nil {
@@ -107,6 +111,8 @@ func passWord(g queue.Gate) string {
 
 // compare says how a gate stands against how it stood before.
 func (r *run) compare(g *queue.Gate, story string) {
+	r.gates.mu.Lock()
+	defer r.gates.mu.Unlock()
 	before, known := r.gates.state[g.Command]
 	if red, ok := r.gates.red[g.Command]; ok && !g.Passed {
 		g.WasRed = red.ExitCode == g.ExitCode && (red.Error == "") == (g.Error == "")
@@ -124,10 +130,15 @@ func (r *run) compare(g *queue.Gate, story string) {
 	case before.story != story:
 		g.Before = fmt.Sprintf("has been red since story %q", before.story)
 	}
-	if !known || before.passed != g.Passed {
-		r.gates.state[g.Command] = gateState{passed: g.Passed, story: story}
-	} else if g.Passed {
-		r.gates.state[g.Command] = gateState{passed: true, story: story}
+	if r.lane == nil { // what a lane has come to is not yet what the session has
+		r.gates.stands(g, story)
+	}
+}
+
+// stands keeps how a gate stands.
+func (k *gatekeeper) stands(g *queue.Gate, story string) {
+	if before, known := k.state[g.Command]; !known || g.Passed || before.passed {
+		k.state[g.Command] = gateState{passed: g.Passed, story: story}
 	}
 }
 
@@ -142,7 +153,7 @@ func (r *run) baseline(ctx context.Context) error {
 			return nil
 		}
 		r.o.Progress.Notice("gate, before the first story: " + command)
-		g, left := runGate(ctx, r.o, command)
+		g, left := runGate(ctx, r.o, r.session.ID, command)
 		session := &queue.Attempt{Session: r.session.ID}
 		if err := r.leftovers(context.WithoutCancel(ctx), left, session, "a gate"); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,13 +41,20 @@ type night struct {
 	t     *testing.T
 	o     Options
 	store *queue.Store
+	mu    sync.Mutex // stories can be worked on at the same time
 	log   strings.Builder
 }
 
-func (n *night) StoryStart(i, total int, s stories.Story) { fmt.Fprintf(&n.log, "start %s\n", s.ID) }
+func (n *night) StoryStart(i, total int, s stories.Story) { n.say("start %s", s.ID) }
 func (n *night) Live(Live)                                {}
-func (n *night) StoryEnd(a queue.Attempt)                 { fmt.Fprintf(&n.log, "end %s %s\n", a.Story, a.Outcome) }
-func (n *night) Notice(text string)                       { fmt.Fprintf(&n.log, "notice %s\n", text) }
+func (n *night) StoryEnd(a queue.Attempt)                 { n.say("end %s %s", a.Story, a.Outcome) }
+func (n *night) Notice(text string)                       { n.say("notice %s", text) }
+
+func (n *night) say(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	fmt.Fprintf(&n.log, format+"\n", args...)
+}
 
 // newNight makes stories 1, 2, ... of the titles and a client that plays script.
 func newNight(t *testing.T, script sim.Script, titles ...string) *night {
@@ -750,7 +758,7 @@ func TestAFailedPushHidesNoOther(t *testing.T) {
 	n.pushedRepository()
 	for outcome, want := range map[string]int{"ok": 0, "unknown": 0, "failed": 1} {
 		seen := []queue.Action{{Evidence: policy.Executed, Outcome: outcome, Rules: []string{"git-push"}}}
-		got, err := unseenPushes(t.Context(), &n.o, map[string]bool{}, seen, queue.Attempt{})
+		got, err := unseenPushes(t.Context(), &n.o, earlier{}, seen, queue.Attempt{})
 		if err != nil || len(got) != want {
 			t.Errorf("beside a push that ended %s: %d, %v, want %d", outcome, len(got), err, want)
 		}

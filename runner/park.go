@@ -79,7 +79,7 @@ func (t *checkout) park(ctx context.Context, a *queue.Attempt) (*queue.Parked, w
 		return nil, w, nil
 	}
 	var parents []string
-	for _, c := range []string{head, own, a.Before.Base()} {
+	for _, c := range []string{head, own, t.offered(ctx, a), a.Before.Base()} {
 		if c != "" && !slices.ContainsFunc(parents, func(p string) bool { return t.within(ctx, c, p) }) {
 			parents = append(parents, c)
 		}
@@ -404,11 +404,16 @@ func (t *checkout) unlock(ctx context.Context) error {
 		}
 		held = append(held, p)
 	}
-	own, err := t.path(ctx, "refs/loop")
-	if err != nil {
-		return err
+	if t.beside {
+		// What all work trees share may be held by a git that is at work.
+		held = slices.DeleteFunc(held, func(p string) bool { return filepath.Base(p) == "packed-refs.lock" })
+	} else {
+		own, err := t.path(ctx, "refs/loop")
+		if err != nil {
+			return err
+		}
+		held = append(held, locksIn(own)...)
 	}
-	held = append(held, locksIn(own)...)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	over := time.After(lockPatience)

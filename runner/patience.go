@@ -18,6 +18,7 @@ const (
 	tellAfter    = 3               // probes after which a limit without a good time is a finding
 	serverTries  = 5               // errors of the server that one story may meet
 	configTries  = 3               // failures to connect that waiting does not mend
+	mostClashes  = 1               // conflicts after which a story is tried once more
 	mostAttempts = 200             // at one story in one session, whatever they end with
 )
 
@@ -44,6 +45,7 @@ type tally struct {
 	attempts int
 	tries    int            // spent: attempts that the agent failed
 	faults   int            // server errors, refused connections
+	clashes  int            // times that its work did not go together with that of others
 	probes   int            // failures in a row without any work between them
 	since    time.Time      // when the row began
 	last     *queue.Attempt // that the agent failed, of this session or an earlier one
@@ -60,6 +62,11 @@ func (t *tally) next(o *Options, a *queue.Attempt, now time.Time) verdict {
 		return t.provider(o, a, now.Round(0))
 	case a.Outcome == queue.HostFailed && strings.HasPrefix(a.Reason, diskFull):
 		return verdict{do: halt, reason: a.Reason}
+	case a.Outcome == queue.Conflict:
+		if t.clashes++; t.clashes > mostClashes {
+			return verdict{do: block, reason: fmt.Sprintf("its work did not go together with that of other stories, %d times", t.clashes)}
+		}
+		return verdict{do: tryAgain}
 	case a.Outcome == queue.HostFailed:
 		return verdict{do: block, reason: a.Reason}
 	case stops(a.Outcome):

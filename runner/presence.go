@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -129,6 +131,13 @@ func (p *presence) StoryStart(number, total int, s stories.Story) {
 		st.Phase, st.Number, st.Total, st.Story, st.Title = PhaseWorking, number, total, s.ID, s.Title
 		st.StoryStarted, st.Dir, st.Calls, st.Refused, st.Doing, st.Seen = p.o.Now().UTC(), "", 0, 0, "", time.Time{}
 		st.Until, st.Why, st.Notice = time.Time{}, "", ""
+		if p.o.Parallel > 1 {
+			st.InFlight = append(slices.Clone(st.InFlight), StoryStatus{
+				Number: number, Story: s.ID, Title: s.Title, Phase: PhaseWorking, Started: st.StoryStarted,
+			})
+			slices.SortFunc(st.InFlight, func(a, b StoryStatus) int { return cmp.Compare(a.Number, b.Number) })
+			st.first()
+		}
 	})
 	p.Progress.StoryStart(number, total, s)
 }
@@ -136,14 +145,29 @@ func (p *presence) StoryStart(number, total int, s stories.Story) {
 // Live says how the attempt stands.
 func (p *presence) Live(l Live) {
 	p.change(p.phase() != l.phase(), func(st *Status) {
-		st.Phase, st.Dir, st.Calls, st.Refused, st.Doing = l.phase(), l.Dir, l.Calls, l.Denied, l.Doing
-		st.Seen, st.CostUSD, st.Until, st.Why = l.Seen.UTC(), l.Cost, time.Time{}, ""
+		if !p.besides(st, l) {
+			st.Phase, st.Dir, st.Calls, st.Refused, st.Doing, st.Seen = l.phase(), l.Dir, l.Calls, l.Denied, l.Doing, l.Seen.UTC()
+		}
+		st.CostUSD, st.Until, st.Why = l.Cost, time.Time{}, ""
 		if l.Waiting != "" {
 			st.Until = l.Until
 			st.Why, _, _ = strings.Cut(l.Waiting, ": waiting")
 		}
 	})
 	p.Progress.Live(l)
+}
+
+// besides says how one of several attempts stands.
+func (p *presence) besides(st *Status, l Live) bool {
+	at := slices.IndexFunc(st.InFlight, func(x StoryStatus) bool { return x.Story == l.Story })
+	if at < 0 {
+		return p.o.Parallel > 1
+	}
+	st.InFlight = slices.Clone(st.InFlight) // others may be reading it
+	x := &st.InFlight[at]
+	x.Phase, x.Dir, x.Calls, x.Refused, x.Doing, x.Seen = l.phase(), l.Dir, l.Calls, l.Denied, l.Doing, l.Seen.UTC()
+	st.first()
+	return true
 }
 
 func (p *presence) phase() Phase {
@@ -166,6 +190,8 @@ func (l Live) phase() Phase {
 func (p *presence) StoryEnd(a queue.Attempt) {
 	p.change(true, func(st *Status) {
 		st.Phase, st.Doing, st.CostUSD = PhaseChecking, "", p.cost()
+		st.InFlight = slices.DeleteFunc(slices.Clone(st.InFlight), func(x StoryStatus) bool { return x.Story == a.Story })
+		st.first()
 		if a.Outcome.Passed() {
 			st.Passed++
 		} else {

@@ -18,7 +18,7 @@ import (
 // marks, and writes the missing end. The run lock is held, so nobody else is at
 // work here. It returns the attempts that it ended.
 func recoverAttempts(ctx context.Context, o *Options) ([]queue.Attempt, error) {
-	if err := putBack(o.State); err != nil {
+	if err := putAllBack(o.State); err != nil {
 		return nil, err
 	}
 	dead, err := deadSessions(ctx, o)
@@ -37,7 +37,10 @@ func recoverAttempts(ctx context.Context, o *Options) ([]queue.Attempt, error) {
 			return nil, fmt.Errorf("pick up the attempt at story %q of session %s: %w", open[i].Story, open[i].Session, err)
 		}
 	}
-	return open, endSessions(ctx, o, dead)
+	if err := endSessions(ctx, o, dead); err != nil {
+		return nil, err
+	}
+	return open, sweepLanes(ctx, o)
 }
 
 func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
@@ -65,8 +68,10 @@ func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
 			return err
 		}
 	}
-	if err := restoreMarks(ctx, o, a, session.StoryFile); err != nil {
-		return err
+	if file, ok := storyFileOf(session, a); ok {
+		if err := restoreMarks(ctx, o, a, file); err != nil {
+			return err
+		}
 	}
 	if !a.Verified {
 		a.Outcome = queue.Interrupted
@@ -133,6 +138,9 @@ func recoverWork(ctx context.Context, o *Options, session queue.Session, a *queu
 	w := session.Work
 	if w == nil || a.Before == nil {
 		return nil
+	}
+	if a.Lane != nil {
+		return recoverInLane(ctx, o, session, a)
 	}
 	if _, err := os.Stat(w.Dir); err != nil {
 		return addFinding(ctx, o, a, "git", fmt.Sprintf("the work tree %q is gone, so what the attempt left there is too", w.Dir))

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-b23e517c/loop/policy"
@@ -61,16 +62,15 @@ func pushes(ctx context.Context, o *Options) map[string]bool {
 // unseenPushes are the pushes that happened since before and that neither the
 // scan of the transcript found nor a person's approval made, as actions that
 // ran. seen is what the scan found.
-func unseenPushes(ctx context.Context, o *Options, before map[string]bool, seen []queue.Action, a queue.Attempt) ([]queue.Action, error) {
-	for _, x := range seen {
-		// A push that failed moved nothing.
-		if x.Evidence == policy.Executed && x.Outcome != scanner.OutcomeFailed && strings.Contains(strings.Join(x.Rules, " "), "push") {
-			return nil, nil
-		}
-	}
+func unseenPushes(ctx context.Context, o *Options, was earlier, seen []queue.Action, a queue.Attempt) ([]queue.Action, error) {
 	after := pushes(ctx, o)
-	maps.DeleteFunc(after, func(line string, _ bool) bool { return before[line] })
-	if len(after) == 0 {
+	maps.DeleteFunc(after, func(line string, _ bool) bool { return was.pushes[line] })
+	shown := slices.ContainsFunc(seen, func(x queue.Action) bool {
+		// A push that failed moved nothing.
+		return x.Evidence == policy.Executed && x.Outcome != scanner.OutcomeFailed && strings.Contains(strings.Join(x.Rules, " "), "push")
+	})
+	was.beside.settle(a.ID, after, shown)
+	if len(after) == 0 || shown {
 		return nil, nil
 	}
 	approved, err := o.Store.Actions(ctx, queue.Filter{Status: []queue.Status{queue.Replayed, queue.Failed}})
@@ -142,3 +142,47 @@ func pushesApart(ctx context.Context, o *Options, a *queue.Attempt) map[string]b
 
 // afterDeath is how long a client may work on behind a dead loop.
 const afterDeath = time.Minute
+
+// pushesBeside tells of attempts at the same time which one a push of theirs is
+// put down to: git notes who pushed nowhere.
+type pushesBeside struct {
+	mu    sync.Mutex
+	under map[string]map[string]bool // by attempt under way: what git had noted before it
+	told  map[string]bool
+}
+
+// begin enters an attempt with what git has noted until now.
+func (p *pushesBeside) begin(attempt string, noted map[string]bool) *pushesBeside {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.under[attempt] = noted
+	return p
+}
+
+// settle takes an attempt out that has ended, and from the pushes that were
+// noted since it began those that are not its to tell: they are told already,
+// explained by the calls of one of the attempts, or left to one that is still
+// under way and may explain them.
+func (p *pushesBeside) settle(attempt string, noted map[string]bool, shown bool) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.under, attempt)
+	maps.DeleteFunc(noted, func(line string, _ bool) bool {
+		if p.told[line] {
+			return true
+		}
+		for _, before := range p.under {
+			if !shown && !before[line] {
+				return true
+			}
+		}
+		p.told[line] = true
+		return false
+	})
+}

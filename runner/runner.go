@@ -98,6 +98,7 @@ type Options struct {
 
 	Receipts Receipts
 	Git      GitOptions
+	Parallel int // stories at the same time, each in a work tree of its own; under 2 = one after the other
 
 	// Vet says whether this version of the client may work. It is asked after
 	// what a dead loop left is ended and before the first story, and again
@@ -121,6 +122,7 @@ type Options struct {
 	Jitter   func(most time.Duration) time.Duration     // nil = a random part of it
 
 	storyKey string // the story file's name in the queue; "" = Stories
+	lane     string // ending of the names of the lane's own files; "" = the session's work tree
 }
 
 // Vetted is what Options.Vet says of a client that may work.
@@ -148,8 +150,10 @@ type run struct {
 	gates   *gatekeeper
 	ledger  *ledger       // nil = no receipts
 	book    *receipt.Book // receipts of the attempt under way
+	beside  *pushesBeside // nil = one attempt after the other
 
 	checkout *checkout // the work tree, as loop itself uses git in it; nil = git is left alone
+	lane     *lane     // the story's, where several are worked on at the same time; nil = one after the other
 }
 
 // BusyError says that another run works in this repository.
@@ -171,6 +175,9 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	}
 	if o.ResultGrace == 0 {
 		o.ResultGrace = DefaultResultGrace
+	}
+	if o.Parallel > 1 && o.Git.Work != "" {
+		o.Git.Work = queue.WorkWorktree // the branch moves under nobody's feet
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -358,7 +365,11 @@ func (r *run) all(ctx context.Context, plan []stories.Story) (err error) {
 	if err := errors.Join(r.reopenPlanned(ctx, plan), r.tellLeft(ctx), r.baseline(ctx)); err != nil {
 		return err
 	}
-	if err := r.work(ctx, plan); err != nil {
+	work := r.work
+	if r.o.Parallel > 1 && r.checkout != nil {
+		work = r.workBeside
+	}
+	if err := work(ctx, plan); err != nil {
 		return err
 	}
 	return r.verifyAgain(ctx)
@@ -424,7 +435,7 @@ func stops(o queue.Outcome) bool {
 	case queue.Limit, queue.Auth, queue.Unguarded, queue.Interrupted, queue.CouldNotStart:
 		return true
 	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.HostFailed, queue.Outage, queue.Blocked, queue.Budget,
-		queue.Unchanged, queue.Question:
+		queue.Unchanged, queue.Question, queue.Conflict:
 	}
 	return false
 }
@@ -458,5 +469,6 @@ func Prompt(o *Options, s stories.Story, t Told) (string, error) {
 	return prompts.Build(prompts.Attempt{
 		Story: s, Rules: o.RulesText, StoryFile: file, Gates: o.Gates,
 		ClaudeMD: t.ClaudeMD, Unanswered: t.Waiting, LastFailed: t.LastFailed, Answers: t.Answers, Said: t.Said, Left: t.Left, Red: t.Red,
+		Beside: o.lane != "",
 	})
 }

@@ -709,3 +709,16 @@ func TestAfterAKillBetweenStoriesTheTreeIsPutBack(t *testing.T) {
 		}
 	}
 }
+
+// What is under way in the person's own checkout is nothing of a session's that
+// works elsewhere.
+func TestARebaseInTheCheckoutIsLeftAlone(t *testing.T) {
+	n := gitNight(t, sim.Any(sim.Bash("echo x > x.txt", ""), say("ok")), "first")
+	n.o.Git.Work = queue.WorkWorktree
+	n.o.Env = append(n.o.Env, "GIT_DIR="+filepath.Join(n.o.Root, ".git"), "GIT_WORK_TREE="+n.o.Root)
+	n.write(".git/rebase-merge/head-name", "refs/heads/main\n")
+	snap := n.run(t.Context())
+	if _, err := os.Stat(filepath.Join(n.o.Root, ".git/rebase-merge/head-name")); err != nil || snap.Session.Work.Commits != 1 {
+		t.Errorf("%v, %d commits", err, snap.Session.Work.Commits)
+	}
+}

@@ -19,6 +19,7 @@ type earlier struct {
 	stories   *stories.File
 	memory    memory
 	pushes    map[string]bool
+	beside    *pushesBeside               // nil = no other attempt is under way
 	cleared   func(toolUseID string) bool // what the firewall let through on sight of its files; nil when not known
 	integrity integrity
 	guarded   *policy.Guarded // what the run keeps from the agent; nil when not known
@@ -33,6 +34,9 @@ type earlier struct {
 func (r *run) settle(ctx, keep context.Context, s stories.Story, a *queue.Attempt, was earlier) error {
 	if err := r.examine(ctx, keep, s, a, &was); err != nil {
 		return err
+	}
+	if r.lane != nil && a.Outcome.Passed() {
+		return r.offer(keep, a, was)
 	}
 	return r.conclude(keep, s, a, was)
 }
@@ -165,10 +169,12 @@ func changeText(c stories.Change) string {
 // the story that was worked on, and is not marked.
 func (r *run) mark(ctx context.Context, s stories.Story, a *queue.Attempt, before *stories.File) error {
 	err := before.SetDone(s.ID, true)
-	if err == nil {
+	switch {
+	case err == nil && r.lane == nil:
 		return r.looked(ctx, s, a, before)
-	}
-	if isFull(err) {
+	case err == nil:
+		return nil // it is done when it is on the session's branch
+	case isFull(err):
 		return err
 	}
 	a.Outcome, a.Reason = queue.AgentFailed, "the work ended well, but the story could not be marked done: "+err.Error()
@@ -203,7 +209,7 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, was earlier) error 
 	o.Log.Debug("transcript scanned", "attempt", a.ID, "lines", stats.Lines, "bytes", stats.Bytes, "calls", stats.Calls, "hits", stats.Hits)
 	a.ScanNote, a.Scanned = ScanNote(stats), true
 	if was.pushes != nil {
-		unseen, err := unseenPushes(ctx, o, was.pushes, actions, *a)
+		unseen, err := unseenPushes(ctx, o, was, actions, *a)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
@@ -55,10 +56,40 @@ type Status struct {
 	Passed       int       `json:"passed"`
 	Failed       int       `json:"failed"`
 
+	// InFlight are the stories under way, in the order of the plan, where several
+	// are worked on at the same time; what stands above is then of the first.
+	InFlight []StoryStatus `json:"in_flight,omitempty"`
+
 	Until  time.Time `json:"waits_until,omitzero"` // end of a wait
 	Why    string    `json:"why,omitempty"`        // of a wait, or of an early end
 	Notice string    `json:"notice,omitempty"`
 	Stop   string    `json:"stop_asked,omitempty"` // StopAfterStory or StopNow, when loop stop has asked
+}
+
+// StoryStatus is how one of several stories under way stands.
+type StoryStatus struct {
+	Number  int       `json:"number"`
+	Story   string    `json:"story"`
+	Title   string    `json:"title,omitempty"`
+	Phase   Phase     `json:"phase"`
+	Started time.Time `json:"story_started"`
+	Dir     string    `json:"dir,omitempty"`
+	Calls   int       `json:"calls"`
+	Refused int       `json:"refused"`
+	Doing   string    `json:"doing,omitempty"`
+	Seen    time.Time `json:"last_event,omitzero"`
+}
+
+// first makes the first story under way the one of which the status speaks: one
+// that is worked on, if there is any.
+func (s *Status) first() {
+	if len(s.InFlight) == 0 {
+		return
+	}
+	at := max(0, slices.IndexFunc(s.InFlight, func(x StoryStatus) bool { return x.Phase != PhaseWaiting }))
+	x := s.InFlight[at]
+	s.Number, s.Story, s.Title, s.Phase, s.StoryStarted, s.Dir = x.Number, x.Story, x.Title, x.Phase, x.Started, x.Dir
+	s.Calls, s.Refused, s.Doing, s.Seen = x.Calls, x.Refused, x.Doing, x.Seen
 }
 
 // Alive reports whether the run that wrote s still runs.

@@ -158,8 +158,12 @@ func (e *stopError) Error() string { return e.q.reason() }
 // interruption says who ended a context.
 func interruption(ctx context.Context) string {
 	var asked *stopError
-	if errors.As(context.Cause(ctx), &asked) {
+	var broke *brokenError
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &asked):
 		return asked.Error()
+	case errors.As(cause, &broke):
+		return broke.Error()
 	}
 	return bySignal
 }

@@ -94,6 +94,8 @@ func lastFailed(ctx context.Context, o *Options, s stories.Story) (string, error
 		switch a.Outcome {
 		case queue.GateFailed:
 			return joinTold(gateFailed(a), cut), nil
+		case queue.Conflict:
+			return joinTold(conflictTold(a), cut), nil
 		case queue.AgentFailed, queue.Hung, queue.Unchanged:
 			return joinTold(a.Reason, cut), nil
 		case queue.Limit, queue.Outage, queue.HostFailed:
@@ -121,6 +123,18 @@ func joinTold(parts ...string) string {
 	return strings.TrimSpace(strings.Join(parts, "\n\n"))
 }
 
+// conflictTold is what an attempt is told whose predecessor's work met that of
+// other stories.
+func conflictTold(a queue.Attempt) string {
+	var b strings.Builder
+	b.WriteString("It passed, but other stories were finished meanwhile, and its changes do not go together with theirs in:\n\n")
+	for _, name := range a.Merged.Conflicts {
+		fmt.Fprintf(&b, "- %q\n", name)
+	}
+	b.WriteString("\nThe work tree is what they left: do the story in it again. What the last attempt did is kept; read it, but take over no whole files of it, because theirs are not in them.")
+	return b.String()
+}
+
 func gateFailed(a queue.Attempt) string {
 	for _, g := range a.Gates {
 		if g.Passed {
@@ -133,6 +147,9 @@ func gateFailed(a queue.Attempt) string {
 		before := ""
 		if g.Before != "" {
 			before = " (it " + g.Before + ")"
+		}
+		if g.Merged {
+			before += ". It had passed before the work of other stories came in that were finished meanwhile; that is in the work tree now, together with yours"
 		}
 		return fmt.Sprintf("The gate `%s` ended with exit code %d%s. The end of its output:\n\n%s", g.Command, g.ExitCode, before, out)
 	}

@@ -31,6 +31,7 @@ type trees struct {
 	dir     string
 	objects string // the repository's own
 	own     string // its index
+	branch  string // the one whose commits count as work, beside HEAD; "" = all branches and tags
 	filters filters
 	config  []string // settings for each call, each after a -c
 }
@@ -47,7 +48,7 @@ func newTrees(ctx context.Context, o *Options, session string) (*trees, error) {
 }
 
 func objectsDir(o *Options, session string) string {
-	return filepath.Join(o.State, "runs", session, "objects")
+	return filepath.Join(o.State, "runs", session, "objects"+o.lane)
 }
 
 func (t *trees) close() error { return os.RemoveAll(t.dir) }
@@ -119,6 +120,15 @@ func (t *trees) clean(ctx context.Context, dir string) bool {
 
 func (t *trees) refs(ctx context.Context) map[string]string {
 	refs := map[string]string{}
+	if t.branch != "" {
+		// Others move theirs at the same time.
+		for _, name := range []string{"HEAD", t.branch} {
+			if out := t.git(ctx, "", "rev-parse", "--verify", "--quiet", name+"^{tree}"); out.OK() {
+				refs[name] = strings.TrimSpace(string(out.Tail))
+			}
+		}
+		return refs
+	}
 	out := t.git(ctx, "", "for-each-ref", "--format=%(refname) %(tree)%(*tree)", "refs/heads", "refs/tags")
 	if !out.OK() {
 		return refs

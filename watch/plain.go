@@ -51,6 +51,13 @@ func plainLine(s *Snapshot) string {
 		return text
 	}
 	text := fmt.Sprintf("[%d/%d] %s: %s, %d refused, %s", s.Number, s.Total, term.Line(s.Story), s.Phase, s.Refused, waits(s.Waiting))
+	if len(s.InFlight) > 1 {
+		text = ""
+		for _, f := range s.InFlight {
+			text += fmt.Sprintf("[%d/%d] %s: %s, ", f.Number, s.Total, term.Line(f.Story), f.Phase)
+		}
+		text += waits(s.Waiting)
+	}
 	if s.Phase == "waiting" {
 		text += ", until " + s.Until.UTC().Format(time.RFC3339) + ": " + term.Line(s.Why)
 	}

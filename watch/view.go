@@ -135,6 +135,9 @@ func (v *view) state() (term.Style, string) {
 		return v.styles.Bold, "The run has ended after " + span(s.Seconds) + "."
 	}
 	text := fmt.Sprintf("Running for %s (pid %d), story %d of %d", span(s.Seconds), s.Pid, s.Number, s.Total)
+	if n := len(s.InFlight); n > 1 {
+		text = fmt.Sprintf("Running for %s (pid %d), %d stories at once of %d", span(s.Seconds), s.Pid, n, s.Total)
+	}
 	switch s.StopAsked {
 	case "now":
 		return v.styles.Warn, text + ", stopping"

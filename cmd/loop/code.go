@@ -15,7 +15,7 @@ func sessionCode(s queue.Snapshot) int {
 		return exitStopped
 	case queue.CouldNotStart:
 		return exitFailed
-	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.Unchanged, queue.Question:
+	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Hung, queue.Unchanged, queue.Question, queue.Conflict:
 	}
 	if s.Session.Stopped != "" {
 		return exitFailed

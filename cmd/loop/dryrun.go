@@ -65,6 +65,9 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 		a.printf("  note: %s\n", term.Quote(text))
 	}
 	a.printf("\nLevel %s (from %s)\n", c.Level, c.Source("level"))
+	if ro.Parallel > 1 {
+		a.printf("Up to %d stories at the same time, each in a work tree of its own (from %s)\n", ro.Parallel, c.Source("parallel"))
+	}
 	a.printf("Charged to %s\n", term.Quote(ro.Account))
 	if err := a.dryHost(ctx, ro, len(plan)); err != nil {
 		return err

@@ -77,7 +77,7 @@ func taken(attempts []queue.Attempt) map[string]estimate {
 // takes: one that was cut short did not.
 func worked(o queue.Outcome) bool {
 	switch o {
-	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Unchanged, queue.Hung:
+	case queue.Done, queue.Unproven, queue.GateFailed, queue.AgentFailed, queue.Unchanged, queue.Hung, queue.Conflict:
 		return true
 	case queue.Limit, queue.Outage, queue.Interrupted, queue.Auth, queue.CouldNotStart, queue.Unguarded,
 		queue.HostFailed, queue.Question, queue.Blocked, queue.Budget:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +20,26 @@ type progress struct {
 	a     *app
 	live  bool // stderr is a terminal
 	width int
-	place string // "[1/4]"
+	place string // "[1/4]", of the one story under way
 	shown bool   // a live line stands there
+
+	under []underway // stories under way, in the order in which they began
+}
+
+// underway is one story under way.
+type underway struct{ id, place, live string }
+
+// at is the place of a story among those under way, -1 when it is none.
+func (p *progress) at(id string) int {
+	return slices.IndexFunc(p.under, func(u underway) bool { return u.id == id })
+}
+
+// placeOf says where a story stands in the plan.
+func (p *progress) placeOf(id string) string {
+	if i := p.at(id); i >= 0 {
+		return p.under[i].place
+	}
+	return p.place
 }
 
 func newProgress(a *app) *progress {
@@ -46,6 +65,7 @@ func (p *progress) StoryStart(number, total int, s stories.Story) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.place = fmt.Sprintf("[%d/%d]", number, total)
+	p.under = append(p.under, underway{id: s.ID, place: p.place})
 	p.line("%s %s started: %s", p.place, term.Quote(s.ID), term.Line(s.Title))
 }
 
@@ -56,22 +76,43 @@ func (p *progress) Live(l runner.Live) {
 	if !p.live {
 		return
 	}
-	if l.Waiting != "" {
-		text := fmt.Sprintf("%s %s  %s", p.place, term.Quote(l.Story), l.Waiting)
-		fmt.Fprintf(p.a.stderr, "\r\x1b[K%s", term.Truncate(text, p.width-1))
-		p.shown = true
-		return
-	}
-	text := fmt.Sprintf("%s %s  %s  %s", p.place, term.Quote(l.Story), clock(l.Elapsed), calls(l.Calls))
-	if l.Denied > 0 {
-		text += fmt.Sprintf(", %d deferred", l.Denied)
-	}
-	text += fmt.Sprintf("  $%.2f", l.Cost)
-	if l.Doing != "" {
-		text += "  " + term.Command(l.Doing)
+	text := p.liveText(l)
+	if i := p.at(l.Story); i >= 0 && len(p.under) > 1 {
+		p.under[i].live = text
+		text = p.together()
 	}
 	fmt.Fprintf(p.a.stderr, "\r\x1b[K%s", term.Truncate(text, p.width-1))
 	p.shown = true
+}
+
+// liveText is how one attempt stands.
+func (p *progress) liveText(l runner.Live) string {
+	text := p.placeOf(l.Story) + " " + term.Quote(l.Story) + "  "
+	if l.Waiting != "" {
+		return text + l.Waiting
+	}
+	text += clock(l.Elapsed) + "  " + calls(l.Calls)
+	if l.Denied > 0 {
+		text += fmt.Sprintf(", %d deferred", l.Denied)
+	}
+	if len(p.under) < 2 {
+		text += fmt.Sprintf("  $%.2f", l.Cost)
+	}
+	if l.Doing != "" {
+		text += "  " + term.Command(l.Doing)
+	}
+	return text
+}
+
+// together is one line of all stories under way.
+func (p *progress) together() string {
+	var parts []string
+	for _, u := range p.under {
+		if u.live != "" {
+			parts = append(parts, term.Truncate(u.live, max(20, (p.width-1)/len(p.under)-3)))
+		}
+	}
+	return strings.Join(parts, " | ")
 }
 
 // StoryEnd says how a story ended.
@@ -83,7 +124,11 @@ func (p *progress) StoryEnd(at queue.Attempt) {
 		parts = append(parts, fmt.Sprintf("%d deferred", at.Denied))
 	}
 	parts = append(parts, fmt.Sprintf("$%.2f", at.CostUSD))
-	text := fmt.Sprintf("%s %s %s in %s (%s)", p.place, term.Quote(at.Story), at.Outcome, clock(at.Ended.Sub(at.Started)), strings.Join(parts, ", "))
+	place := p.placeOf(at.Story)
+	if i := p.at(at.Story); i >= 0 {
+		p.under = slices.Delete(p.under, i, i+1)
+	}
+	text := fmt.Sprintf("%s %s %s in %s (%s)", place, term.Quote(at.Story), at.Outcome, clock(at.Ended.Sub(at.Started)), strings.Join(parts, ", "))
 	if at.Reason != "" && !at.Outcome.Passed() {
 		text += ": " + term.Line(at.Reason)
 	}
@@ -94,7 +139,11 @@ func (p *progress) StoryEnd(at queue.Attempt) {
 func (p *progress) Notice(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.line("%s", strings.TrimSpace(p.place+" "+term.Line(text)))
+	place := p.place
+	if len(p.under) > 1 {
+		place = "" // it says itself of which story it speaks
+	}
+	p.line("%s", strings.TrimSpace(place+" "+term.Line(text)))
 }
 
 // clock is a duration as people read it: 42s, 3m07s, 1h02m.

@@ -25,7 +25,7 @@ import (
 type runOptions struct {
 	stories, only, level, model, claude string
 	billing                             string
-	max                                 int
+	max, parallel                       int
 	dryRun, oldClient, noBaseline       bool
 	git                                 gitFlags
 }
@@ -37,6 +37,9 @@ The work goes to a branch of its own, loop/DATE-SESSION: one commit for each sto
 passed. What the others did is put aside under refs/loop/parked and the work tree is
 put back; nothing is thrown away, and the report says where it all is. Uncommitted changes
 of yours stop the run before it begins, loop.toml and the story file apart.
+With --parallel N so many stories that do not depend on each other are worked on at the
+same time, each in a work tree and on a branch of its own; what passed is put onto the session's branch
+one after the other, and the gates decide about what comes out. Your checkout stays as it is.
 External calls are refused and queued; read them in the report, then decide with
 loop approve and loop reject. One signal (Ctrl-C) ends the run after the client has
 been asked to leave and what it did has been kept; a second one ends it at once.
@@ -55,6 +58,7 @@ func newRun(a *app) *cobra.Command {
 	f.StringVar(&o.stories, "stories", "", "story file or folder of stories (loop stories --forms lists what is read)")
 	f.StringVar(&o.only, "only", "", "work on this story only")
 	f.IntVar(&o.max, "max-stories", 0, "stop after this many stories; 0 is all")
+	f.IntVar(&o.parallel, "parallel", 0, "work on so many stories at the same time, each in a work tree of its own")
 	f.StringVar(&o.level, "level", "", "autonomy level: supervised, unattended or lockdown")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show order, first prompt, command line and rules; start nothing")
 	f.BoolVar(&o.noBaseline, "no-baseline", false, "do not run the gates before the first story")
@@ -171,9 +175,32 @@ func (o *runOptions) apply(c *config.Config, maxSet bool) error {
 	if err := o.git.apply(c); err != nil {
 		return err
 	}
+	if err := o.beside(c); err != nil {
+		return err
+	}
 	if c.Level == policy.Interactive {
 		return usagef("--level unattended", "in a run nobody can be asked, so the level cannot be interactive")
 	}
+	return nil
+}
+
+// beside is about stories at the same time.
+func (o *runOptions) beside(c *config.Config) error {
+	if o.parallel < 0 {
+		return usagef("--parallel 2, or leave it out", "--parallel cannot be negative")
+	}
+	if o.parallel > 0 {
+		c.Parallel, c.Sources["parallel"] = o.parallel, "flag"
+	}
+	switch {
+	case c.Parallel < 2:
+		return nil
+	case c.Git.Branch == config.BranchNone:
+		return usagef("--parallel 1, or leave --no-branch out", "stories can only be worked on at the same time where their work goes to a branch")
+	case o.git.stash:
+		return usagef("loop run --parallel N", "with --parallel your uncommitted changes stay where they are: there is nothing to stash")
+	}
+	c.Git.Worktree, c.Sources["git.worktree"] = true, c.Source("parallel")
 	return nil
 }
 
@@ -199,7 +226,7 @@ func (a *app) runnerOptions(w workspace.Workspace, c config.Config, set *policy.
 		Gates: c.Gates, GateTime: c.Budget.Gate, Wall: c.Budget.Attempt, Silence: c.Budget.Silence,
 		RulesText: rules(c.Level), RulesAt: rules, ClaudeMD: c.Prompt.ClaudeMD, MCPConfig: c.MCPConfig, AutoMemory: c.AutoMemory,
 		Memory: c.MemoryFiles, ConfigHash: c.Hash, Watched: watched(w.Root, c), Protected: append(a.finder().Own(), c.Notify.HeartbeatFile), Set: set,
-		Git:      gitOptions(c),
+		Git: gitOptions(c), Parallel: c.Parallel,
 		Receipts: runner.Receipts{Enabled: c.Receipts.Enabled, Format: receipt.Format(c.Receipts.Format)}, Log: a.log(), Kill: a.kill, Now: a.now,
 	}, nil
 }

@@ -95,6 +95,12 @@ func fill(s *report.Standing, st runner.Status, now time.Time) {
 		s.StorySeconds = seconds(st.StoryStarted, now)
 		s.QuietSeconds = seconds(st.Seen, now)
 		s.WaitSeconds = seconds(now, st.Until)
+		for _, f := range st.InFlight {
+			s.InFlight = append(s.InFlight, report.Flight{
+				Number: f.Number, Story: f.Story, Title: f.Title, Phase: string(f.Phase), Calls: f.Calls, Refused: f.Refused,
+				Doing: term.Mask(f.Doing), StorySeconds: seconds(f.Started, now), QuietSeconds: seconds(f.Seen, now),
+			})
+		}
 	}
 	s.Seconds = seconds(st.Started, end)
 	s.Written = st.Written

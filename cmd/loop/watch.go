@@ -110,6 +110,11 @@ func watchStory(id string, attempts []queue.Attempt, now report.Standing) watch.
 	if id == now.Story {
 		row.Title = now.Title
 	}
+	for _, f := range now.InFlight {
+		if f.Story == id {
+			now.StorySeconds, now.Refused, row.Title = f.StorySeconds, f.Refused, f.Title
+		}
+	}
 	for _, at := range attempts {
 		if at.Story != id {
 			continue

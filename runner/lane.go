@@ -1,0 +1,207 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/stories"
+)
+
+// lane is one story under way while others are too: it has a work tree and a
+// branch of its own, which begin where the session's branch stands.
+type lane struct {
+	s      stories.Story
+	number int // of the story in the plan, from 1
+	where  queue.Lane
+	r      *run // as it is seen from here
+
+	tally tally
+	spent spending
+	cap   float64 // most that the attempt under way may cost; 0 = none is, or nobody knows
+
+	a    *queue.Attempt // the last one
+	was  earlier        // how things stood before it, when it has passed its gates
+	work string         // the commit of what it did then
+	made string         // the same, when it is loop's own commit; "" = the agent's
+}
+
+// open makes the lane of a story.
+func (f *fleet) open(ctx context.Context, number int, s stories.Story) (*lane, error) {
+	r, t := f.r, f.admin
+	w := r.session.Work
+	name, err := f.freeName(ctx, refPart(s.ID, s.Hash))
+	if err != nil {
+		return nil, err
+	}
+	l := &lane{s: s, number: number, where: queue.Lane{Story: s.ID, Dir: f.dirOf(name), Branch: w.Branch + "-" + name}}
+	if l.tally.last, err = lastTry(ctx, r.o, s); err != nil {
+		return nil, err
+	}
+	// It is in the record before it is there: whoever comes after a crash
+	// knows what to look for.
+	w.Lanes = append(w.Lanes, l.where)
+	if err := r.o.Store.PutSession(ctx, r.session); err != nil {
+		return nil, err
+	}
+	ref := "refs/heads/" + l.where.Branch
+	if _, err := t.git(ctx, nil, "update-ref", "-m", "loop: story", ref, f.tip, strings.Repeat("0", len(f.tip))); err != nil {
+		return nil, err
+	}
+	if _, err := t.git(ctx, nil, "worktree", "add", "--quiet", l.where.Dir, l.where.Branch); err != nil {
+		return nil, err
+	}
+	l.r = f.seenFrom(l, name)
+	if l.r.trees, err = newTrees(ctx, l.r.o, r.session.ID); err != nil {
+		return nil, err
+	}
+	l.r.trees.branch, l.r.trees.filters = ref, r.trees.filters
+	return l, nil
+}
+
+func (f *fleet) dirOf(name string) string {
+	return filepath.Join(filepath.Dir(f.r.session.Work.Dir), shortID(f.r.session.ID)+"-"+name)
+}
+
+// freeName is a name of which there is neither a branch nor a work tree yet.
+func (f *fleet) freeName(ctx context.Context, want string) (string, error) {
+	name := want
+	for n := 2; ; n++ {
+		_, err := os.Lstat(f.dirOf(name))
+		if errors.Is(err, os.ErrNotExist) && f.admin.commitOf(ctx, "refs/heads/"+f.r.session.Work.Branch+"-"+name) == "" {
+			return name, nil
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+		name = fmt.Sprintf("%s-%d", want, n)
+	}
+}
+
+// seenFrom is the run as an attempt in the lane sees it.
+func (f *fleet) seenFrom(l *lane, name string) *run {
+	own, o := *f.r, *f.r.o
+	from := f.r.session.Work.Dir
+	move := func(name string) string {
+		if rel := relativeTo(from, realOr(name)); !filepath.IsAbs(rel) {
+			return filepath.Join(l.where.Dir, rel)
+		}
+		return name
+	}
+	o.Root, o.Stories, o.lane = l.where.Dir, move(o.Stories), "-lane-"+name
+	o.Watched = slices.Clone(o.Watched)
+	for i, name := range o.Watched {
+		o.Watched[i] = move(name)
+	}
+	o.Progress = &laneProgress{Progress: f.r.o.Progress, story: l.s.ID, cost: f.cost}
+	own.o, own.lane, own.beside, own.book = &o, l, f.beside, nil
+	t := f.r.checkout
+	own.checkout = &checkout{o: &o, dir: o.Root, state: t.state, branch: "refs/heads/" + l.where.Branch, who: t.who, filters: t.filters, beside: true}
+	return &own
+}
+
+// laneProgress says of which story it speaks.
+type laneProgress struct {
+	Progress
+
+	story string
+	cost  func() float64
+}
+
+func (p *laneProgress) Live(l Live) {
+	l.Cost = p.cost()
+	p.Progress.Live(l)
+}
+
+func (p *laneProgress) Notice(text string) { p.Progress.Notice(fmt.Sprintf("%q: %s", p.story, text)) }
+
+// close takes a lane away that is done with. What did not pass is put aside.
+func (f *fleet) close(ctx context.Context, l *lane) error {
+	if err := errors.Join(l.r.settleOpen(ctx, nil), l.r.trees.close()); err != nil {
+		return err
+	}
+	gone, err := removeLane(ctx, f.admin, l.r.checkout, &f.r.session, l.where)
+	if err != nil || !gone {
+		return err
+	}
+	return f.r.o.Store.PutSession(ctx, f.r.session)
+}
+
+// removeLane takes the work tree and the branch of a lane away, unless an
+// action waits that would have to run there, or something is in it that git
+// cannot keep. t is the lane's, admin is another one of the repository.
+func removeLane(ctx context.Context, admin, t *checkout, s *queue.Session, where queue.Lane) (gone bool, err error) {
+	if waits, err := waitsIn(ctx, t.o, s.ID, where); err != nil || waits {
+		return false, err
+	}
+	at := admin.commitOf(ctx, "refs/heads/"+where.Branch)
+	// Without that file git would speak of a repository around it.
+	if _, err := os.Lstat(filepath.Join(where.Dir, ".git")); err == nil {
+		w, err := t.snapshot(ctx)
+		if err != nil || len(w.nested) > 0 {
+			t.o.Log.Warn("a work tree stays", "dir", where.Dir, "nested", w.nested, "error", err)
+			return false, nil
+		}
+		// What gates wrote when all was committed is worth nothing, but is not
+		// thrown away without a copy either.
+		if clean, err := t.treeOf(ctx, "HEAD"); err != nil || clean != w.tree {
+			if err := t.keepRest(ctx, s, where, w); err != nil {
+				return false, err
+			}
+		}
+	}
+	if _, err := admin.git(ctx, nil, "worktree", "remove", "--force", where.Dir); err != nil {
+		if _, statErr := os.Stat(where.Dir); statErr == nil {
+			t.o.Log.Warn("a work tree stays", "dir", where.Dir, "error", err)
+			return false, nil
+		}
+	}
+	if err := admin.dropLaneBranch(ctx, s, where, at); err != nil {
+		return false, err
+	}
+	s.Work.Lanes = slices.DeleteFunc(s.Work.Lanes, func(l queue.Lane) bool { return l.Dir == where.Dir })
+	return true, nil
+}
+
+// waitsIn reports whether an action waits for a person that was to run in the
+// lane.
+func waitsIn(ctx context.Context, o *Options, session string, where queue.Lane) (bool, error) {
+	list, err := o.Store.Actions(ctx, queue.Filter{Session: session, Story: where.Story, Status: []queue.Status{queue.Pending, queue.Approved, queue.Replaying, queue.Failed, queue.Unknown}})
+	return slices.ContainsFunc(list, func(x queue.Action) bool {
+		return !x.IsQuestion() && x.Evidence != policy.Mentioned && !filepath.IsAbs(relativeTo(where.Dir, x.Cwd))
+	}), err
+}
+
+// keepRest keeps what is in a lane and not in its last commit.
+func (t *checkout) keepRest(ctx context.Context, s *queue.Session, where queue.Lane, w whole) error {
+	var parents []string
+	if head := t.commitOf(ctx, "HEAD"); head != "" {
+		parents = []string{head}
+	}
+	commit, err := t.commit(ctx, w.tree, "parked by loop: left in the work tree of "+phrase(where.Story, 60)+"\n", parents...)
+	if err != nil {
+		return err
+	}
+	_, err = t.setRef(ctx, "refs/loop/parked/"+shortID(s.ID)+"/left/"+filepath.Base(where.Dir), commit, "loop: left")
+	return err
+}
+
+// dropLaneBranch takes away the branch of a lane, whose commits are on the
+// session's branch or put aside.
+func (t *checkout) dropLaneBranch(ctx context.Context, s *queue.Session, where queue.Lane, at string) error {
+	if at == "" {
+		return nil
+	}
+	held, err := t.git(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname)", "--contains", at, "refs/heads/"+s.Work.Branch, "refs/loop")
+	if err != nil || held == "" {
+		return err
+	}
+	_, err = t.git(ctx, nil, "update-ref", "-d", "refs/heads/"+where.Branch, at)
+	return err
+}
