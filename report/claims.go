@@ -35,31 +35,35 @@ func claimSource(c queue.Claim) string {
 	return term.Line(string(c.Source))
 }
 
-// claimsSummary is one line about what an action's text claims; "" when it
-// claims nothing.
-func claimsSummary(a *queue.Action) string {
-	n, unproven := len(a.Claims)+a.MoreClaims, 0
+// unshown says how much of what an action's text claims nothing in its session
+// shows, with the first of it; "" when it claims nothing.
+func (t *teller) unshown(a *queue.Action) string {
+	n, unproven, first := len(a.Claims)+a.MoreClaims, 0, ""
 	for _, c := range a.Claims {
-		if !c.Proven() {
-			unproven++
+		if c.Proven() {
+			continue
+		}
+		if unproven++; first == "" {
+			first = ": “" + t.quoted(c.Text) + "”" + t.place(c) + ", " + claimSource(c)
 		}
 	}
 	switch {
 	case n == 0:
 		return ""
 	case unproven == 0:
-		return fmt.Sprintf("it claims %s; this session shows all of it", things(n))
-	case unproven == n:
-		return fmt.Sprintf("it claims %s; nothing in this session shows it", things(n))
+		return "what it claims (" + plural(n, "thing", "things") + ") has a source in this session"
+	case n == 1:
+		return "unproven" + first
 	}
-	return fmt.Sprintf("it claims %s; %d of them nothing in this session shows", things(n), unproven)
+	return fmt.Sprintf("unproven: %d of %s that it claims%s", unproven, plural(n, "thing", "things"), first)
 }
 
-func things(n int) string {
-	if n == 1 {
-		return "1 thing"
+// place is where in an action a claim stands.
+func (t *teller) place(c queue.Claim) string {
+	if c.Where == "" {
+		return ""
 	}
-	return strconv.Itoa(n) + " things"
+	return " in " + t.Line(c.Where)
 }
 
 // claims lists what the action's text says beside what supports it, what
@@ -86,11 +90,7 @@ func (p *printer) claim(c queue.Claim) {
 	if !c.Proven() {
 		style = p.Warn
 	}
-	said := "“" + p.Line(c.Text) + "”"
-	if c.Where != "" {
-		said += dot + p.Line(c.Where)
-	}
-	for i, l := range p.pieces(said, p.width-2) {
+	for i, l := range p.pieces("“"+p.quoted(c.Text)+"”"+p.place(c), p.width-2) {
 		p.line(term.Spaces(2+2*min(i, 1)), l)
 	}
 	words := claimSource(c)
@@ -108,7 +108,11 @@ func (p *printer) claim(c queue.Claim) {
 	if c.Receipt != "" {
 		from = append(from, p.Line(c.Receipt))
 	}
-	for _, text := range []string{strings.Join(from, dot), quoted(p.Line(c.Quote))} {
+	quote := ""
+	if c.Quote != "" {
+		quote = "“" + p.quoted(c.Quote) + "”"
+	}
+	for _, text := range []string{strings.Join(from, dot), quote} {
 		if text == "" {
 			continue
 		}
@@ -116,11 +120,4 @@ func (p *printer) claim(c queue.Claim) {
 			p.line(term.Spaces(4), p.Faint.Render(l))
 		}
 	}
-}
-
-func quoted(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "“" + s + "”"
 }

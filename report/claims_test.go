@@ -24,7 +24,7 @@ func TestShowListsClaimsBesideTheirSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `What its text claims (where each could come from; not whether it is true)
-  “41,200 slugs” · --body
+  “41,200 slugs” in --body
     only source: a file that an agent wrote: as it was
     Read MEMORY.md
   “All tests pass.”
@@ -34,7 +34,7 @@ func TestShowListsClaimsBesideTheirSources(t *testing.T) {
     no such run in this session
   “https://example.com/\x1b[2J\u202e”
     no source in this session
-  “42 tests” · --body
+  “42 tests” in --body
     a result
     Bash sh test.sh · line 88 · zc-receipt-1796041665-h2H0pgD_DonXPxWJCK8fNgVHihGNFE3fr3-yBdyAL-c
     “42 tests, 0 failed”
@@ -43,7 +43,12 @@ func TestShowListsClaimsBesideTheirSources(t *testing.T) {
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("got:\n%s", b.String())
 	}
-	if got, want := claimsSummary(&a), "it claims 12 things; 4 of them nothing in this session shows"; got != want {
+	got := newTeller(Options{}).unshown(&a)
+	if want := "unproven: 4 of 12 things that it claims: “41,200 slugs” in --body, only source: a file that an agent wrote"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	a.Claims, a.MoreClaims = a.Claims[:1], 0
+	if got, want := newTeller(Options{}).unshown(&a), "what it claims (1 thing) has a source in this session"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

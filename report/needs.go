@@ -66,6 +66,9 @@ func (p *printer) entry(v *view, it *item) {
 	p.storyLine(it.Action)
 	p.flow(2, p.meta(v, it.Action)...)
 	p.why(it.Action)
+	if text := p.unshown(it.Action); text != "" {
+		p.prose(p.Warn, 2, text)
+	}
 	if p.o.All && it.Why != "" {
 		p.prose(p.Faint, 2, p.known(strings.Join(it.Rules, ", "))+": "+p.known(it.Why))
 	}
