@@ -1,5 +1,7 @@
 package queue
 
+import "cmp"
+
 // The places where a session can work in a repository.
 const (
 	WorkBranch   = "branch"   // on a branch, in the person's own checkout
@@ -12,6 +14,7 @@ type Work struct {
 	Dir     string   `json:"dir"`  // the work tree
 	Branch  string   `json:"branch"`
 	From    string   `json:"from,omitempty"` // the branch that was checked out before; "" = none
+	Into    string   `json:"into,omitempty"` // where the work is to go when From is an earlier session's branch; "" = to From
 	Base    string   `json:"base"`           // the commit it began at
 	Head    string   `json:"head,omitempty"` // the commit it ended at; "" = no end record
 	Commits int      `json:"commits"`        // from Base to Head
@@ -39,6 +42,9 @@ type Merged struct {
 	Commit    string   `json:"commit,omitempty"`    // the one to which it goes; "" = the work is not on it
 	Conflicts []string `json:"conflicts,omitempty"` // files in which the two do not go together: hostile text
 }
+
+// Target is the branch that the work is for; "" = none.
+func (w Work) Target() string { return cmp.Or(w.Into, w.From) }
 
 // Stash is the person's own uncommitted work, put aside for a session.
 type Stash struct {

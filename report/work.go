@@ -23,6 +23,9 @@ func (p *printer) work(v *view) {
 	if from == "" {
 		from = cut(w.Base)
 	}
+	if w.Into != "" {
+		from += " (an earlier session's, for " + p.Line(w.Into) + ")"
+	}
 	switch {
 	case w.Gone:
 		p.prose(term.Style{}, 0, "Nothing was committed; git is as it was.")
@@ -31,8 +34,8 @@ func (p *printer) work(v *view) {
 	default:
 		p.prose(term.Style{}, 0, "Branch "+p.Line(w.Branch)+", made from "+from+", "+where+": "+plural(w.Commits, "commit.", "commits."))
 		p.line("  git log -p ", cut(w.Base), "..", p.Line(w.Branch))
-		if w.From != "" && w.From != w.Branch {
-			p.line("  git switch ", p.Command(w.From), " && git merge ", p.Line(w.Branch))
+		if to := w.Target(); to != "" && to != w.Branch {
+			p.line("  git switch ", p.Command(to), " && git merge ", p.Line(w.Branch))
 		}
 	}
 	for i := range v.Attempts {

@@ -208,6 +208,10 @@ func (r *run) place(ctx context.Context, g *ground) error {
 	if err := r.takeBranch(ctx, g, w); err != nil {
 		return err
 	}
+	var err error
+	if w.Into, err = workFor(ctx, r.o, w); err != nil {
+		return err
+	}
 	for _, d := range g.dirty {
 		if r.o.Git.Dirty != DirtyStashed || g.t.told(d.path) {
 			w.Mine = append(w.Mine, d.path)
@@ -216,6 +220,21 @@ func (r *run) place(ctx context.Context, g *ground) error {
 	g.t.branch, g.t.mine = "refs/heads/"+w.Branch, w.Mine
 	r.checkout, r.session.Work = g.t, w
 	return nil
+}
+
+// workFor is the branch that an earlier session's work was for, when this one
+// begins on that work: on a night in which loop died there are several.
+func workFor(ctx context.Context, o *Options, w *queue.Work) (string, error) {
+	sessions, err := o.Store.Sessions(ctx)
+	if err != nil || w.From == "" {
+		return "", err
+	}
+	for _, s := range slices.Backward(sessions) {
+		if s.Work != nil && s.Work.Made && s.Work.Branch == w.From {
+			return s.Work.Target(), nil
+		}
+	}
+	return "", nil
 }
 
 // begin goes to the session's branch, and into its work tree where it has one

@@ -538,6 +538,18 @@ func TestAFilterOfTheAgentsIsNotRun(t *testing.T) {
 	}
 }
 
+// A session that begins on the work of another one is for where that one was.
+func TestTheWorkOfTwoNightsIsForTheSameBranch(t *testing.T) {
+	n := gitNight(t, each(map[string]sim.Part{"1": steps("echo x > a.txt"), "2": steps("echo x > b.txt"), "3": steps("echo x > c.txt")}), "first", "second", "third")
+	n.o.Max = 1
+	for i, into := range []string{"", "main", "main"} {
+		w := n.run(t.Context()).Session.Work
+		if w.Into != into || w.Target() != "main" {
+			t.Errorf("night %d: %+v", i+1, w)
+		}
+	}
+}
+
 func TestBranchNames(t *testing.T) {
 	for name, tt := range map[string]struct {
 		branch string

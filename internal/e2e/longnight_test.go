@@ -332,6 +332,8 @@ func (w *world) nightIsKept(docs []report.Document) {
 			w.t.Errorf("no commit of session %s", d.Session.ID)
 		}
 	}
+	last := docs[len(docs)-1].Session
+	w.loop("report", last.ID).want(w.t, exitDone, "git switch main && git merge "+last.Work.Branch)
 	diff(w.t, "left uncommitted", "", w.git(w.repo, "status", "--porcelain"))
 	diff(w.t, "the failed story's file", "", w.read(fmt.Sprintf("repo/s%02d.txt", fails)))
 	aside := ""
