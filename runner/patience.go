@@ -80,7 +80,7 @@ func (t *tally) next(o *Options, a *queue.Attempt, now time.Time) verdict {
 	t.last = a
 	switch most := max(1, o.Tries); {
 	case noProgress(last, a):
-		return verdict{do: block, reason: "no progress: it failed as it had before, and nothing had changed"}
+		return verdict{do: block, reason: "no progress: failed as before, nothing changed"}
 	case t.tries >= most && most > 1:
 		return verdict{do: block, reason: fmt.Sprintf("%d of %d tries did not pass", t.tries, most)}
 	case t.tries >= most:

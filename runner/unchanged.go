@@ -43,7 +43,7 @@ func (t *trees) nothingDone(ctx context.Context, a *queue.Attempt, before, after
 }
 
 // reasonUnchanged says what is wrong with an attempt that did nothing.
-const reasonUnchanged = "claimed, but nothing was changed: no file and no commit is other than before (a story that only looks says `check: true`)"
+const reasonUnchanged = "claimed, but nothing was changed (if it only looks: `check: true`)"
 
 // weigh looks at an attempt that ended well, before the gates: one that asks
 // something, and one that did nothing, is not a pass.

@@ -370,6 +370,8 @@ func TestANightInWhichEverythingGoesWrong(t *testing.T) {
 	if left := n.left(); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
+	_, morning := n.do("loop", "report", docs[len(docs)-2].Session.ID)
+	t.Log(tellNight(docs) + "\nIn the morning, `loop report`:\n\n" + morning)
 }
 
 // BenchmarkStory is what loop costs beside the client: the time of a story that
