@@ -62,6 +62,7 @@ func Terminal(w io.Writer, d queue.Snapshot, o Options) error {
 	p.headline(v)
 	p.needsYou(v)
 	p.stories(v)
+	p.events(v)
 	p.costs(v)
 	p.work(v)
 	p.words(v)
