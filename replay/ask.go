@@ -27,7 +27,9 @@ func (r Request) ask(ctx context.Context, a queue.Action, shown Since) (bool, er
 		}
 	}
 	question := "run it? [y/N] "
-	if n := strings.Count(commandOf(a.AsRun()), "\n") + 1; n > 1 {
+	if isMCP(a.Tool) {
+		question = "call it? [y/N] "
+	} else if n := strings.Count(commandOf(a.AsRun()), "\n") + 1; n > 1 {
 		question = fmt.Sprintf("run these %d lines? [y/N] ", n)
 	}
 	if _, err := io.WriteString(r.Out, question); err != nil {

@@ -19,17 +19,7 @@ const (
 
 // notes are the warnings below a command: what the eye would miss.
 func notes(a queue.Action, command string) []string {
-	var out []string
-	if n, names := escapes(command); n > 0 {
-		out = append(out, fmt.Sprintf("%d characters above are shown as escapes, because they hide or pass for others: %s. "+
-			"What runs has the characters themselves.", n, strings.Join(names, " ")))
-	}
-	if hasGap(command) {
-		out = append(out, "A long run of blanks: look at what follows it.")
-	}
-	if strings.Contains(command, strings.Repeat("\n", tallGap+1)) {
-		out = append(out, "Many empty lines: look at what follows them.")
-	}
+	out := hiddenNotes(command)
 	if a.Command != "" && a.Command != command {
 		out = append(out, "Lists show it otherwise, as: "+shown(a.Command))
 	}
@@ -41,6 +31,21 @@ func notes(a queue.Action, command string) []string {
 	}
 	if json.Unmarshal(a.Input, &input) == nil && input.Background {
 		out = append(out, "The agent wanted it in the background; here it runs to its end, and what it leaves running is ended.")
+	}
+	return out
+}
+
+// hiddenNotes are about what the eye would miss in any text.
+func hiddenNotes(command string) (out []string) {
+	if n, names := escapes(command); n > 0 {
+		out = append(out, fmt.Sprintf("%d characters above are shown as escapes, because they hide or pass for others: %s. "+
+			"What runs has the characters themselves.", n, strings.Join(names, " ")))
+	}
+	if hasGap(command) {
+		out = append(out, "A long run of blanks: look at what follows it.")
+	}
+	if strings.Contains(command, strings.Repeat("\n", tallGap+1)) {
+		out = append(out, "Many empty lines: look at what follows them.")
 	}
 	return out
 }

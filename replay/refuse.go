@@ -68,16 +68,16 @@ func refuse(a queue.Action, again bool) error {
 	if err := queue.MayReplay(a, again); err != nil {
 		return asRefused(a, err)
 	}
-	switch {
-	case strings.HasPrefix(a.Tool, "mcp__"):
-		return no("replaying MCP calls is not there yet",
-			"loop show %d has the exact input, do it by hand, then loop reject %d --reason done-by-hand", a.Number, a.Number)
-	case isEdit(a.Tool):
-		return no("it changes a file here, nothing of it leaves this machine",
-			"loop show %d has the exact input; loop reject %d closes it", a.Number, a.Number)
-	case a.Tool != "Bash" || a.Kind != "call":
-		return no(fmt.Sprintf("replaying %q is not there yet", a.Tool),
-			"loop show %d has the exact input, do it by hand, then loop reject %d --reason done-by-hand", a.Number, a.Number)
+	if isMCP(a.Tool) {
+		var object map[string]json.RawMessage
+		if input := a.AsRun().Input; len(input) > 0 && json.Unmarshal(input, &object) != nil {
+			return no("its input is no JSON object, so no server can be given it", "loop show %d has it; loop reject %d closes it", a.Number, a.Number)
+		}
+		return nil
+	}
+	if a.Tool != "Bash" || a.Kind != "call" {
+		reason, instead := notReplayed(a.Tool)
+		return no(reason, "loop show %d has the exact input; %s, then loop reject %d --reason done-by-hand", a.Number, instead, a.Number)
 	}
 	command := commandOf(a.AsRun())
 	byHand := fmt.Sprintf("do it by hand, then loop reject %d --reason done-by-hand", a.Number)
@@ -96,12 +96,21 @@ func refuse(a queue.Action, again bool) error {
 	return nil
 }
 
-func isEdit(tool string) bool {
+// notReplayed says why a call of one of the client's own tools is not made by
+// loop, and what a person can do.
+func notReplayed(tool string) (reason, instead string) {
 	switch tool {
 	case "Write", "Edit", "MultiEdit", "NotebookEdit":
-		return true
+		return "it changes a file, which only the client does; loop writes none for it", "change the file yourself if it is right"
+	case "WebFetch", "WebSearch":
+		return "it reads the web for an agent that is gone, so there is nobody to give the answer to",
+			"look it up yourself, and tell the next run in the story's text"
+	case "Agent", "Task", "Skill", "SlashCommand", "Workflow":
+		return "it starts an agent, which only the client does", "ask the client for it at its prompt"
+	case "Monitor", "PowerShell", "REPL":
+		return fmt.Sprintf("%s runs code in the client, and loop has no such tool", tool), "run what it holds in a shell of your own"
 	}
-	return false
+	return fmt.Sprintf("%q is a tool of the client's own, which loop cannot call", tool), "do it by hand"
 }
 
 // asRefused says in a person's words why the queue did not give the action

@@ -8,8 +8,8 @@
 // action is replayed once, whoever asks, and a replay that dies is known as
 // such.
 //
-// It replays shell commands only, and nothing that was never called. It cannot
-// tell whether the command is harmless. The one invariant: nothing runs that
+// It replays shell commands and calls of MCP tools (replay/mcp), and nothing
+// that was never called. It cannot tell whether one of them is harmless. The one invariant: nothing runs that
 // was not shown, and nothing is shown otherwise than it runs.
 package replay
 
@@ -51,6 +51,9 @@ type Request struct {
 	Shell       string        // path of the shell; "" = bash, else sh, from the PATH of Env
 	InsideAgent string        // why this looks like an agent's own session; "" = it does not
 	Timeout     time.Duration // 0 = DefaultTimeout
+	MCP         MCPPlaces
+	Connect     time.Duration // for an MCP server to start; 0 = mcp.DefaultConnectTimeout
+	Version     string        // what an MCP server is told of ours
 	PushTimeout time.Duration // for what a remote says before a push; 0 = DefaultPushTimeout
 
 	// Edit lets the person change the action before it is shown. It returns its
@@ -64,6 +67,8 @@ type Request struct {
 	// Decided is told of the action when its replay begins and when that has
 	// ended, after the queue has been; may be nil.
 	Decided func(context.Context, queue.Action)
+
+	offline bool // look without asking anybody else
 }
 
 // Result is what came of a request.
@@ -101,16 +106,10 @@ func Run(ctx context.Context, r Request) (Result, error) {
 			return res, err
 		}
 	}
-	shell, err := findShell(r.Shell, r.Env)
+	since, shell, err := r.look(ctx, a)
 	if err != nil {
 		return res, err
 	}
-	since := Look(ctx, a, shell, r.Env, r.Now())
-	// An action that `loop scan` or a prompt put here has no session of a run.
-	if session, err := r.Store.Session(ctx, a.Session); err == nil {
-		since.Work = session.Work
-	}
-	since.Pushes = LookPush(ctx, a, PushOptions{Env: r.Env, Timeout: r.PushTimeout, Work: since.Work})
 	if err := Show(r.Out, a, since); err != nil {
 		return res, err
 	}
@@ -128,9 +127,9 @@ func Run(ctx context.Context, r Request) (Result, error) {
 			res.Declined = err == nil
 			return res, err
 		}
-		now := Look(ctx, a, shell, r.Env, r.Now())
-		now.Pushes = LookPush(ctx, a, PushOptions{Env: r.Env, Offline: true})
-		if !now.same(since) {
+		again := r
+		again.offline = true
+		if now, _, err := again.look(ctx, a); err != nil || !now.same(since) {
 			return res, &RefusedError{
 				Action: a.Number,
 				Reason: "something changed while the question stood",
@@ -138,47 +137,80 @@ func Run(ctx context.Context, r Request) (Result, error) {
 			}
 		}
 	}
+	if since.Call != nil {
+		return r.callServer(ctx, a, since.Call)
+	}
 	return r.replay(ctx, a, shell)
+}
+
+// look finds out what a person must know, and what would run the action.
+func (r Request) look(ctx context.Context, a queue.Action) (since Since, shell string, err error) {
+	// An action that `loop scan` or a prompt put here has no session of a run.
+	session, err := r.Store.Session(ctx, a.Session)
+	if err != nil {
+		session = queue.Session{}
+	}
+	if isMCP(a.Tool) {
+		call := LookServer(a, session, r.MCP, r.Env)
+		return Since{Now: r.Now(), Call: &call, Work: session.Work}, "", nil
+	}
+	if shell, err = findShell(r.Shell, r.Env); err != nil {
+		return since, "", err
+	}
+	since = Look(ctx, a, shell, r.Env, r.Now())
+	since.Work = session.Work
+	since.Pushes = LookPush(ctx, a, PushOptions{Env: r.Env, Timeout: r.PushTimeout, Work: since.Work, Offline: r.offline})
+	return since, shell, nil
+}
+
+// begin takes the action, which was shown, from the queue.
+func (r Request) begin(ctx context.Context, a queue.Action) (queue.Action, error) {
+	begun, err := r.Store.BeginReplay(context.WithoutCancel(ctx), a.ID, a.Edited, queue.Decision{Who: r.Who, When: r.Now()}, r.Again)
+	if err != nil {
+		return begun, asRefused(a, err)
+	}
+	if r.Decided != nil {
+		r.Decided(ctx, begun)
+	}
+	return begun, nil
 }
 
 // replay runs the action that was shown. The queue may have learned more about
 // it in the meantime; what runs is what was on the screen.
 func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Result, error) {
-	begun, err := r.Store.BeginReplay(ctx, a.ID, a.Edited, queue.Decision{Who: r.Who, When: r.Now()}, r.Again)
+	begun, err := r.begin(ctx, a)
 	if err != nil {
-		return Result{Action: a}, asRefused(a, err)
-	}
-	if r.Decided != nil {
-		r.Decided(ctx, begun)
-	}
-	timeout := r.Timeout
-	if timeout <= 0 {
-		timeout = DefaultTimeout
+		return Result{Action: a}, err
 	}
 	tee := &visible{w: r.Out}
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv:    []string{shell, "-c", commandOf(a.AsRun())},
 		Dir:     a.Cwd,
 		Env:     r.Env,
-		Timeout: timeout,
+		Timeout: r.timeout(),
 		Tee:     tee,
 		Mark:    mark(a),
 		Now:     r.Now,
 	})
 	tee.end()
-	rec := record(begun, out, timeout)
-	res := Result{Action: begun, Ran: true, ExitCode: rec.ExitCode}
-	if res.Action, err = r.end(ctx, begun, rec); err != nil {
+	return r.conclude(ctx, begun, record(begun, out, r.timeout()), out.Leftovers, out.Err)
+}
+
+// conclude records the outcome and closes the screen with it. cause is the
+// context's error when it was interrupted.
+func (r Request) conclude(ctx context.Context, a queue.Action, rec queue.Replay, left []proc.Leftover, cause error) (res Result, err error) {
+	res = Result{Action: a, Ran: true, ExitCode: rec.ExitCode}
+	if res.Action, err = r.end(ctx, a, rec); err != nil {
 		return res, fmt.Errorf("action #%d was run (exit %d), but the queue could not record it: %w", a.Number, rec.ExitCode, err)
 	}
 	if r.Decided != nil {
 		r.Decided(ctx, res.Action)
 	}
-	if err := r.say(a, out, rec); err != nil {
+	if err := r.say(a, left, rec); err != nil {
 		return res, err
 	}
 	if res.Action.Status != queue.Replayed {
-		return res, &FailedError{Action: a.Number, ExitCode: rec.ExitCode, Reason: rec.Error, Err: out.Err}
+		return res, &FailedError{Action: a.Number, ExitCode: rec.ExitCode, Reason: rec.Error, Err: cause}
 	}
 	return res, nil
 }
@@ -223,9 +255,9 @@ func record(a queue.Action, out proc.Output, timeout time.Duration) queue.Replay
 }
 
 // say closes the screen with the outcome.
-func (r Request) say(a queue.Action, out proc.Output, rec queue.Replay) error {
+func (r Request) say(a queue.Action, left []proc.Leftover, rec queue.Replay) error {
 	var b strings.Builder
-	for _, l := range out.Leftovers {
+	for _, l := range left {
 		what := "ended"
 		if l.Stuck {
 			what = "could not end"
@@ -233,8 +265,11 @@ func (r Request) say(a queue.Action, out proc.Output, rec queue.Replay) error {
 		fmt.Fprintf(&b, "%s process %d, which it left behind: %s\n", what, l.Pid, term.Command(l.Command))
 	}
 	how := fmt.Sprintf("exit %d", rec.ExitCode)
-	if rec.Error != "" {
-		how = term.Quote(rec.Error)
+	switch {
+	case rec.Error != "":
+		how = term.Line(rec.Error)
+	case isMCP(a.Tool):
+		how = "done"
 	}
 	fmt.Fprintf(&b, "#%d: %s, after %s\n", a.Number, how, rec.Duration.Round(10*time.Millisecond))
 	_, err := io.WriteString(r.Out, b.String())

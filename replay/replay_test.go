@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/selftest"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 )
@@ -32,6 +33,12 @@ const childVar = "LOOP_TEST_REPLAY"
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childVar); dir != "" {
 		os.Exit(replayInChild(dir))
+	}
+	if file := os.Getenv(serverVar); file != "" {
+		if err := selftest.ServeMCP(file, os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

@@ -34,23 +34,32 @@ func Show(w io.Writer, a queue.Action, s Since) error {
 			fmt.Fprintf(&b, "  %c %s\n", d.Sign, shown(d.Text))
 		}
 	}
-	command := commandOf(a)
-	b.WriteString("\nwill run\n")
-	writeLines(&b, command)
-	for _, n := range notes(a, command) {
-		fmt.Fprintf(&b, "  !! %s\n", n)
+	list := changes(a, s)
+	if s.Call != nil {
+		writeCall(&b, a, s.Call)
+		list = callChanges(s.Call)
+	} else {
+		writeCommand(&b, a, s)
 	}
-	b.WriteString("\n")
-	field("in", folder(a, s))
-	field("by", term.Command(s.Shell)+" -c, with your own environment, no input and no prompts")
-	writePushes(&b, s.Pushes)
 	b.WriteString("\nsince then\n")
-	for _, c := range changes(a, s) {
+	for _, c := range list {
 		fmt.Fprintf(&b, "  %s\n", c)
 	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func writeCommand(b *strings.Builder, a queue.Action, s Since) {
+	command := commandOf(a)
+	b.WriteString("\nwill run\n")
+	writeLines(b, command)
+	for _, n := range notes(a, command) {
+		fmt.Fprintf(b, "  !! %s\n", n)
+	}
+	fmt.Fprintf(b, "\n  %-9s %s\n", "in", folder(a, s))
+	fmt.Fprintf(b, "  %-9s %s\n", "by", term.Command(s.Shell)+" -c, with your own environment, no input and no prompts")
+	writePushes(b, s.Pushes)
 }
 
 func story(a queue.Action) string {

@@ -250,6 +250,23 @@ func TestOutputIsMadeVisible(t *testing.T) {
 	}
 }
 
+// Secrets are masked in what runs by, also where they come in pieces.
+func TestOutputIsMasked(t *testing.T) {
+	text := "Authorization: Bearer abcdefghijklmnop0123456789\nkey:\n-----BEGIN RSA PRIVATE KEY-----\nMIIEsecretsecret\n-----END RSA PRIVATE KEY-----\nafter\n" +
+		strings.Repeat("x", 2*maxHeld)
+	for _, size := range []int{1, 7, len(text)} {
+		var b bytes.Buffer
+		v := &visible{w: &b}
+		for chunk := range slices.Chunk([]byte(text), size) {
+			_, _ = v.Write(chunk)
+		}
+		v.end()
+		if got := b.String(); strings.Contains(got, "mnop0123") || strings.Contains(got, "MIIE") || !strings.Contains(got, "| after\n| xxx") {
+			t.Errorf("in pieces of %d: %.300q", size, got)
+		}
+	}
+}
+
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Hour: "0s", 59 * time.Second: "59s", time.Hour - 1: "59m", 3*time.Hour + 5*time.Minute: "3h05m",

@@ -30,6 +30,7 @@ type Since struct {
 	Git    string // why the two are not known; "" = they are
 	Files  []FileChange
 	Pushes []Push      // what its pushes would send now
+	Call   *ServerCall // of an MCP tool; nil = it is a shell command
 	Work   *queue.Work // where the work of the action's session is; nil = loop left git alone
 }
 
@@ -68,6 +69,9 @@ func unusable(dir string) string {
 
 // refuse says why what was found makes a replay impossible.
 func (s Since) refuse(a queue.Action) error {
+	if s.Call != nil {
+		return s.Call.refuse(a)
+	}
 	if s.Cwd == "" {
 		return nil
 	}
@@ -80,7 +84,7 @@ func (s Since) refuse(a queue.Action) error {
 
 // same reports whether two looks found the same.
 func (s Since) same(o Since) bool {
-	return samePushes(s.Pushes, o.Pushes) && s.Cwd == o.Cwd && s.Head == o.Head && s.Branch == o.Branch && slices.EqualFunc(s.Files, o.Files,
+	return s.Call.same(o.Call) && samePushes(s.Pushes, o.Pushes) && s.Cwd == o.Cwd && s.Head == o.Head && s.Branch == o.Branch && slices.EqualFunc(s.Files, o.Files,
 		func(x, y FileChange) bool { return x.Path == y.Path && x.Modified.Equal(y.Modified) })
 }
 

@@ -20,6 +20,9 @@ const approveLong = `Show exactly what will run, where, and what changed since, 
 It runs with your environment, not the agent's. Several are run in the order given;
 the first that fails, or that you decline, stops the rest. Output and exit code are kept (loop show ID).
 
+A call of an MCP tool is made to the server that its run was given, or that the client's configuration
+has now if it was made at the prompt. Other tools of the client's are not replayed.
+
 Before a push it says what would be sent now, and asks the remote. A push that is no longer what was
 deferred (its branch was rewritten, the remote has moved) needs --anyway.
 
@@ -63,11 +66,11 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 	if o.always && o.edit {
 		return usagef("loop rules new 'COMMAND'", "--always is about the agent's own command, and --edit changes it")
 	}
-	_, store, err := a.openStore(ctx, false)
+	w, store, err := a.openStore(ctx, false)
 	if err != nil {
 		return err
 	}
-	ap := approval{app: a, o: o, store: store, inside: a.insideAgent(ctx, store)}
+	ap := approval{app: a, o: o, store: store, mcp: a.mcpPlaces(w), inside: a.insideAgent(ctx, store)}
 	if _, err := replay.Recover(ctx, store); err != nil {
 		return err
 	}
@@ -98,6 +101,7 @@ type approval struct {
 	o      approveOptions
 	store  *queue.Store
 	inside string // why this looks like an agent's own session
+	mcp    replay.MCPPlaces
 	editor func(context.Context, queue.Action) (*queue.Edited, error)
 }
 
@@ -122,6 +126,7 @@ func (a approval) one(ctx context.Context, ref string) error {
 		Store: a.store, Ref: ref, In: a.stdin, Out: a.stdout, IsTerminal: term.IsTerminal(a.stdin) && term.IsTerminal(a.stdout),
 		Yes: a.o.yes, Again: a.o.again, Anyway: a.o.anyway, DryRun: a.o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
 		InsideAgent: a.inside, Timeout: a.o.timeout, Decided: a.decided(a.store), Edit: a.editor,
+		MCP: a.mcp, Version: buildOf().Version,
 	})
 	switch {
 	case err != nil:

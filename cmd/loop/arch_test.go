@@ -40,7 +40,8 @@ var mayImport = map[string][]string{
 	"notify":        {"internal/proc", "internal/term"},                                     // runs the person's command; what it sends is masked
 	"review":        {"queue", "replay", "policy", "internal/term"},                         // draws what they say; behind it cmd/loop decides
 	"watch":         {"report", "internal/term"},                                            // draws what report says of a run
-	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term"},  // finds the pushes in a line
+	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term", "replay/mcp"}, // finds the pushes in a line
+	"replay/mcp":    {"internal/proc"},
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
 	// An agent's words are kept cut, and masked before that.
@@ -59,6 +60,8 @@ var thirdParty = map[string][]string{
 	"golang.org/x/mod":                  {"receipt"},
 	"github.com/tailscale/hujson":       {"firewall"},
 	"go.yaml.in/yaml":                   {"stories"},
+	// The official one: what a server of any age answers is its business.
+	"github.com/modelcontextprotocol/go-sdk": {"replay/mcp"},
 }
 
 type listed struct {

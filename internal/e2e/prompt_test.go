@@ -63,7 +63,11 @@ func TestPromptUnattendedRefusesAndQueues(t *testing.T) {
 	}
 	w.loop("list").want(t, exitDone, "#1", "blocked", "git -C . push origin HEAD:top")
 	w.loop("firewall", "status").want(t, exitDone, "1 action waits")
-	w.loop("approve", "1", "--yes").want(t, exitDone)
+	// The agent went on and committed: what the push would send now is more than what it asked for.
+	if r := w.loop("approve", "1", "--yes"); r.exit == exitDone || !strings.Contains(r.stderr, "commit more since it was deferred") || w.remoteHead("top") != "" {
+		t.Errorf("a push that has grown: exit %d, %s", r.exit, r.stderr)
+	}
+	w.loop("approve", "1", "--yes", "--anyway").want(t, exitDone)
 	if w.remoteHead("top") == "" {
 		t.Error("the approved push did not go out")
 	}

@@ -48,6 +48,7 @@ type Options struct {
 	Env  []string // the whole environment: nothing is inherited
 
 	Stdin  []byte   // written to the child and closed; nil = /dev/null
+	Input  *os.File // in place of Stdin: the child's end of what its caller writes to
 	Stdout *os.File // nil = a socketpair that Child.Stdout reads, so that nobody can open it through /proc
 	Stderr *os.File // nil = /dev/null
 

@@ -90,7 +90,9 @@ func (c *Child) files(o Options) (files []*os.File, closeFiles func(), feed func
 	mine = append(mine, null)
 	in, stdout, stderr := null, o.Stdout, o.Stderr
 	feed = func(<-chan struct{}) {}
-	if o.Stdin != nil {
+	if o.Input != nil {
+		in = o.Input
+	} else if o.Stdin != nil {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return fail(err)
