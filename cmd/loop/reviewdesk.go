@@ -151,6 +151,7 @@ func (d *desk) Replay(ctx context.Context, seen queue.Action, again bool, w io.W
 	return replay.Run(ctx, replay.Request{
 		Store: d.store, Ref: seen.ID, Out: w, Again: again, Who: d.a.who(), Now: d.a.now, Env: d.a.env,
 		InsideAgent: d.a.insideAgent(ctx, d.store), Decided: d.a.decided(d.store),
+		MCP: d.a.mcpPlaces(d.w), Version: buildOf().Version,
 		Agree: func(ctx context.Context, a queue.Action, since replay.Since) (bool, error) {
 			if !a.Stands(seen) {
 				return false, &queue.ChangedError{Now: a}
@@ -196,7 +197,7 @@ func (d *desk) options(width int) report.Options {
 func (d *desk) screen(ctx context.Context, x queue.Action) (string, error) {
 	var b bytes.Buffer
 	_, err := replay.Run(ctx, replay.Request{
-		Store: d.store, Ref: x.ID, Out: &b, Again: true, Now: d.a.now, Env: d.a.env,
+		Store: d.store, Ref: x.ID, Out: &b, Again: true, Now: d.a.now, Env: d.a.env, MCP: d.a.mcpPlaces(d.w),
 		Agree: func(context.Context, queue.Action, replay.Since) (bool, error) { return false, nil },
 	})
 	text := review.BelowCommand(b.String())
