@@ -36,10 +36,10 @@ var mayImport = map[string][]string{
 	// One process, one call: what it holds, a person waits for.
 	"internal/hook": {"config", "firewall", "internal/workspace", "policy", "queue"},
 	"audit":         {"queue", "receipt"},
-	"report":        {"queue", "policy", "transcript", "receipt", "audit", "internal/term"}, // shows what an audit found
-	"notify":        {"internal/proc", "internal/term"},                                     // runs the person's command; what it sends is masked
-	"review":        {"queue", "replay", "policy", "internal/term"},                         // draws what they say; behind it cmd/loop decides
-	"watch":         {"report", "internal/term"},                                            // draws what report says of a run
+	"report":        {"queue", "policy", "transcript", "receipt", "audit", "internal/term"},              // shows what an audit found
+	"notify":        {"internal/proc", "internal/term"},                                                  // runs the person's command; what it sends is masked
+	"review":        {"queue", "replay", "policy", "internal/term"},                                      // draws what they say; behind it cmd/loop decides
+	"watch":         {"report", "internal/term"},                                                         // draws what report says of a run
 	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term", "replay/mcp"}, // finds the pushes in a line
 	"replay/mcp":    {"internal/proc"},
 	// It plays a run, and answers hooks with what a sound firewall never says.
