@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,6 +143,10 @@ func lookPush(ctx context.Context, a queue.Action, l pushLine, o PushOptions) Pu
 	return p
 }
 
+// notThere is said of a ref that is gone. One that the line itself makes is not
+// there yet.
+const notThere = " is not there any more"
+
 // judge says what of a ref is not as it was.
 func (p *Push) judge(w wanted, ref PushRef, branch string, a queue.Action) {
 	stale := func(format string, args ...any) { p.Stale = append(p.Stale, fmt.Sprintf(format, args...)) }
@@ -153,7 +158,7 @@ func (p *Push) judge(w wanted, ref PushRef, branch string, a queue.Action) {
 	case w.byHead && a.GitBranch != "" && a.GitBranch != checkedOut:
 		stale("it was deferred on the branch %s, and %s is checked out now", a.GitBranch, firstOf(shortRef(branch), "none"))
 	case ref.Now == "":
-		stale("%s is not there any more", here)
+		stale("%s"+notThere, here)
 	case ref.Was == "" || ref.Was == ref.Now:
 	case ref.Newer > 0 && ref.Own:
 		p.Notes = append(p.Notes, fmt.Sprintf("%s has %s since it was deferred, all from that session", here, plural(ref.Newer, "commit more", "commits more")))
@@ -182,6 +187,9 @@ func (p *Push) settle(l pushLine) {
 		return
 	}
 	p.Notes = append(p.Notes, fmt.Sprintf("git %s comes before it in the line and may change what it sends", l.before))
+	if l.makes {
+		p.Stale = slices.DeleteFunc(p.Stale, func(why string) bool { return strings.HasSuffix(why, notThere) })
+	}
 	if l.moves {
 		p.Doubts, p.Stale = append(p.Stale, p.Doubts...), nil
 	}

@@ -114,6 +114,8 @@ func TestLookPushFindsWhatIsNotAsItWas(t *testing.T) {
 		{"another branch", "git push origin HEAD", func(b *bench, _ string) { b.git("checkout", "-q", "-b", "x") }, "deferred on the branch main, and x is checked out now", ff},
 		{"another branch, by name", "git push origin main", func(b *bench, _ string) { b.git("checkout", "-q", "-b", "x") }, ff, ff},
 		{"the branch is gone", "git push origin main", func(b *bench, _ string) { b.git("checkout", "-q", "-b", "x"); b.git("branch", "-q", "-D", "main") }, "main is not there any more", ff},
+		{"the line makes the tag", "git tag v1 && git push origin v1", func(*bench, string) {}, ff, ff},
+		{"another tag", "git push origin v1", func(*bench, string) {}, "v1 is not there any more", ff},
 		{"remote moved", "git push origin main", func(b *bench, bare string) { b.elsewhere(bare) }, "git would refuse the push", ff},
 		{"remote moved, forced", "git push -fu origin main", func(b *bench, bare string) { b.elsewhere(bare) }, "has moved from", ff},
 		{"remote moved, plus", "git push origin +main", func(b *bench, bare string) { b.elsewhere(bare) }, "has moved from", ff},

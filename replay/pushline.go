@@ -20,6 +20,7 @@ type pushLine struct {
 	force, lease, follow, dryRun bool
 	before                       string // a git command before it in the line that changes what it sends; "" = none
 	moves                        bool   // one that brings in what the remote has, or goes elsewhere
+	makes                        bool   // one that may make the ref
 	offline                      string // why its remote must not be asked; "" = it may be
 	problem                      string // why it cannot be looked into; "" = it can
 }
@@ -35,15 +36,17 @@ func pushLines(a queue.Action) (out []pushLine) {
 		return nil
 	}
 	l := shell.Read(commandOf(a), shell.Options{})
-	before, moves := "", false
+	before, moves, makes := "", false, false
 	for i := range l.Commands {
 		verb, p := gitOf(&l.Commands[i], a.Cwd)
 		switch verb {
 		case "push":
-			p.before, p.moves = before, moves
+			p.before, p.moves, p.makes = before, moves, makes
 			out = append(out, p)
-		case "commit", "cherry-pick", "revert", "tag", "am", "branch":
+		case "commit", "cherry-pick", "revert", "am":
 			before = firstOf(before, verb)
+		case "tag", "branch":
+			before, makes = firstOf(before, verb), true
 		case "pull", "fetch", "merge", "rebase", "reset", "checkout", "switch", "remote", "update-ref", "config":
 			before, moves = verb, true
 		}
