@@ -27,7 +27,7 @@ func several(d Desk, seen []queue.Action) work {
 			fmt.Fprintf(w, "\n!! %d of them cannot be run; nothing was run. Unmark them (m), or decide them alone.\n", refused)
 			return "", fmt.Errorf("%d of %d actions cannot be run", refused, len(seen))
 		}
-		yes, err := ask(question{text: fmt.Sprintf("run all %d, in this order, until one fails?", len(seen))})
+		yes, err := ask(question{text: fmt.Sprintf("run all %d, until one fails?", len(seen))})
 		if err != nil {
 			return "", err
 		}
@@ -35,8 +35,9 @@ func several(d Desk, seen []queue.Action) work {
 			return "", errDeclined
 		}
 		for i := range seen {
-			fmt.Fprintf(w, "\n== %d of %d ==\n", i+1, len(seen))
-			if _, err := d.Replay(ctx, seen[i], false, w, shown[i].agree(i > 0)); err != nil {
+			fmt.Fprintf(w, "\n-- %d of %d: %s runs --\n", i+1, len(seen), number(seen[i]))
+			out := &gate{w: w}
+			if _, err := d.Replay(ctx, seen[i], false, out, out.after(shown[i].agree(i > 0))); err != nil {
 				if rest := len(seen) - i - 1; rest > 0 {
 					fmt.Fprintf(w, "\n!! stopped: %d of %d were not run and still wait\n", rest, len(seen))
 				}
@@ -44,6 +45,28 @@ func several(d Desk, seen []queue.Action) work {
 			}
 		}
 		return fmt.Sprintf("all %d replayed", len(seen)), nil
+	}
+}
+
+// gate lets through what is written after a yes: what comes before it was shown
+// already.
+type gate struct {
+	w    io.Writer
+	open bool
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	if !g.open {
+		return len(p), nil
+	}
+	return g.w.Write(p)
+}
+
+func (g *gate) after(agree Agree) Agree {
+	return func(ctx context.Context, a queue.Action, s replay.Since) (bool, error) {
+		yes, err := agree(ctx, a, s)
+		g.open = yes
+		return yes, err
 	}
 }
 

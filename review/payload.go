@@ -177,31 +177,3 @@ func keyEnd(line string) int {
 
 // visible quotes a line of JSON.
 func visible(line string) string { return term.Quote(term.Lookalikes(line)) }
-
-// BelowCommand is what an approval shows without its head and the command, which
-// stand above it here; the warnings about the command stay.
-func BelowCommand(screen string) string {
-	blocks := strings.Split(strings.TrimRight(screen, "\n"), "\n\n")
-	var out []string
-	for i, text := range blocks {
-		if i == 0 && strings.HasPrefix(text, "action #") {
-			continue
-		}
-		if rest, ok := strings.CutPrefix(text, "will run\n"); ok {
-			var warnings []string
-			for line := range strings.SplitSeq(rest, "\n") {
-				if strings.HasPrefix(line, "  !! ") {
-					warnings = append(warnings, line)
-				}
-			}
-			text = strings.Join(warnings, "\n")
-		}
-		if text != "" {
-			out = append(out, text)
-		}
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	return strings.Join(out, "\n\n") + "\n"
-}

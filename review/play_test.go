@@ -200,7 +200,7 @@ func TestABatchRunsOnlyWhatItListed(t *testing.T) {
 			d := night()
 			v := newView(t, d, 80, 40, Options{})
 			v.press("j", "m", "m", "a")
-			v.wants("run all 2, in this order")
+			v.wants("run all 2, until one")
 			change(d)
 			v.press("y")
 			if len(d.ran) > 0 {

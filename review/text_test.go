@@ -131,11 +131,11 @@ func TestPayload(t *testing.T) {
 
 func TestBelowCommand(t *testing.T) {
 	screen := "action #1  x\n  status pending\n\nwill run\n  1 | x\n\n  !! hides\n\n  in  /repo\n\nsince then\n  same\n\n"
-	want := "  !! hides\n\n  in  /repo\n\nsince then\n  same\n"
+	want := "  !! hides\n\nsince then\n  same\n\n  in  /repo\n"
 	if diff := cmp.Diff(want, BelowCommand(screen)); diff != "" {
 		t.Error(diff)
 	}
-	if got := BelowCommand("action #1  x\n\nwill run\n  1 | x\n  !! hides\n\nsince then\n  same\n"); got != "  !! hides\n\nsince then\n  same\n" {
+	if got := BelowCommand("action #1  x\n\nwill run\n  1 | x\n  !! hides\n\nsince then\n  same\n\nwould push\n  main\n"); got != "  !! hides\n\nwould push\n  main\n\nsince then\n  same\n" {
 		t.Errorf("%q", got)
 	}
 	if got := BelowCommand(""); got != "" {

@@ -254,7 +254,7 @@ func (m *model) hints(width int) string {
 		return m.form.hint
 	case asking:
 		if m.page.unseen() > 0 {
-			return m.ask.text + "  space shows the rest, then y; n does not"
+			return m.ask.text + "  space shows the rest, then y; or n"
 		}
 		return m.ask.text + "  y yes   n no"
 	case running:
@@ -267,7 +267,11 @@ func (m *model) hints(width int) string {
 		return "z back   j/k pgdn/pgup scroll   a approve   r reject   e edit   ? help"
 	case listing:
 	}
-	if a := m.current(); a != nil && a.IsQuestion() {
+	a := m.current()
+	if a == nil {
+		return "tab what is listed   / search   u undo   ? help   q close"
+	}
+	if a.IsQuestion() {
 		return "enter answer   r reject   s skip   u undo   z more   tab filter   / search   ? help   q"
 	}
 	hint := "a approve   r reject   e edit   s skip   m mark   z more   / search   ? help   q"
