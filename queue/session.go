@@ -94,6 +94,22 @@ func (s *Store) LastSession(ctx context.Context) (Session, error) {
 // PutAttempt stores an attempt under its session and id, in place of what was
 // there.
 func (s *Store) PutAttempt(ctx context.Context, v Attempt) error {
+	return s.putAttempt(ctx, v, func(*bolt.Tx) error { return nil })
+}
+
+// PutEnd stores an attempt together with what it makes known of its story.
+func (s *Store) PutEnd(ctx context.Context, v Attempt, story StoryState) error {
+	story.Schema = Schema
+	b, err := encode(story)
+	if err != nil {
+		return fmt.Errorf("put story: %w", err)
+	}
+	return s.putAttempt(ctx, v, func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(bucketStories)).Put(textKey(story.File, story.Story), b)
+	})
+}
+
+func (s *Store) putAttempt(ctx context.Context, v Attempt, also func(*bolt.Tx) error) error {
 	v.Schema = Schema
 	key, err := attemptKey(v)
 	if err != nil {
@@ -109,7 +125,7 @@ func (s *Store) PutAttempt(ctx context.Context, v Attempt) error {
 		if v.Ended.IsZero() {
 			mark = func(k []byte) error { return open.Put(k, nil) }
 		}
-		return errors.Join(mark(key), tx.Bucket([]byte(bucketAttempts)).Put(key, b))
+		return errors.Join(mark(key), tx.Bucket([]byte(bucketAttempts)).Put(key, b), also(tx))
 	})
 	if err != nil {
 		return fmt.Errorf("put attempt: %w", err)

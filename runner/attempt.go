@@ -47,10 +47,8 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 	if err := r.rememberTree(keep, &a); err != nil {
 		return a, r.broken(keep, &a, err)
 	}
-	was := earlier{
-		stories: before, memory: readMemory(keep, o), pushes: pushes(keep, o), integrity: readIntegrity(keep, o),
-		tree: r.trees.read(keep),
-	}
+	was := earlier{stories: before, pushes: pushes(keep, o)}
+	was.integrity, was.memory, was.tree = r.lookAround(keep)
 	was.beside = r.beside.begin(a.ID, was.pushes)
 	if was.worked, err = r.workLies(keep, s); err != nil {
 		return a, r.broken(keep, &a, err)
@@ -100,7 +98,8 @@ func (r *run) broken(ctx context.Context, a *queue.Attempt, err error) error {
 	return errors.Join(err, r.o.Store.PutAttempt(ctx, *a))
 }
 
-// open makes the attempt's folder and its record.
+// open makes the attempt's folder. Its record is made when the work tree is
+// known: until then nothing has been done.
 func (r *run) open(ctx context.Context, s stories.Story, before *stories.File, number int) (queue.Attempt, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -122,7 +121,7 @@ func (r *run) open(ctx context.Context, s stories.Story, before *stories.File, n
 	if err := os.MkdirAll(a.Dir, 0o700); err != nil {
 		return a, fmt.Errorf("make the attempt's folder: %w", err)
 	}
-	return a, r.o.Store.PutAttempt(ctx, a)
+	return a, nil
 }
 
 // folderName makes a folder name from a story's id, which is a stranger's

@@ -475,10 +475,11 @@ func (r *run) settleOpen(ctx context.Context, next *queue.Attempt) error {
 	return nil
 }
 
-// rememberTree keeps the work tree as it is before an attempt.
+// rememberTree keeps the work tree as it is before an attempt, and makes the
+// attempt's record.
 func (r *run) rememberTree(ctx context.Context, a *queue.Attempt) error {
 	if r.checkout == nil {
-		return nil
+		return r.o.Store.PutAttempt(ctx, *a)
 	}
 	if err := r.settleOpen(ctx, a); err != nil {
 		return err

@@ -158,21 +158,38 @@ func (t *checkout) within(ctx context.Context, old, of string) bool {
 
 // path is where git keeps a file of this work tree.
 func (t *checkout) path(ctx context.Context, name string) (string, error) {
-	if p, ok := t.paths[name]; ok {
-		return p, nil
+	err := t.findPaths(ctx, []string{name})
+	return t.paths[name], err
+}
+
+// findPaths asks for those that were not asked for before.
+func (t *checkout) findPaths(ctx context.Context, names []string) error {
+	args := []string{"rev-parse"}
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return t.paths[n] != "" })
+	for _, n := range names {
+		args = append(args, "--git-path", n)
 	}
-	p, err := t.git(ctx, nil, "rev-parse", "--git-path", name)
+	if len(names) == 0 {
+		return nil
+	}
+	out, err := t.git(ctx, nil, args...)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if !filepath.IsAbs(p) {
-		p = filepath.Join(t.dir, p)
+	got := strings.Split(out, "\n")
+	if len(got) != len(names) {
+		return fmt.Errorf("git rev-parse says %q, which this loop cannot read", clip(out, 200))
 	}
 	if t.paths == nil {
 		t.paths = map[string]string{}
 	}
-	t.paths[name] = p
-	return p, nil
+	for i, p := range got {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(t.dir, p)
+		}
+		t.paths[names[i]] = p
+	}
+	return nil
 }
 
 // refilter gives filters that the agent made or changed the value of the

@@ -121,7 +121,8 @@ func (t *checkout) commitWork(ctx context.Context, a *queue.Attempt) error {
 	if err := t.tellUnkept(ctx, a, w); err != nil {
 		return err
 	}
-	parents, err := t.joined(ctx, a)
+	at := t.position(ctx)
+	parents, err := t.joined(ctx, a, at)
 	if err != nil {
 		return err
 	}
@@ -129,32 +130,32 @@ func (t *checkout) commitWork(ctx context.Context, a *queue.Attempt) error {
 	if err != nil {
 		return err
 	}
-	tip, err := t.tip(ctx, a, tree, parents)
+	tip, err := t.tip(ctx, a, tree, at, parents)
 	if err != nil {
 		return err
 	}
-	if err := t.moveHead(ctx, tip, "loop: "+phrase(a.Story, 60)); err != nil {
+	if err := t.moveFrom(ctx, at, tip, "loop: "+phrase(a.Story, 60)); err != nil {
 		return err
 	}
 	if err := t.followIndex(ctx, a, tip); err != nil {
 		return err
 	}
 	t.forget(ctx, a)
-	return t.countCommits(ctx, a, tip)
+	return t.countCommits(ctx, a, tip, parents)
 }
 
 // joined are the parents of the commit that closes an attempt: where its work
 // stands, and the session's branch, when the agent went off that.
-func (t *checkout) joined(ctx context.Context, a *queue.Attempt) ([]string, error) {
-	head, own := t.commitOf(ctx, "HEAD"), t.commitOf(ctx, t.branch)
+func (t *checkout) joined(ctx context.Context, a *queue.Attempt, at position) ([]string, error) {
+	head, own := at.head, at.own
 	if own == "" {
 		own = a.Before.Head
 	}
 	if head == "" {
 		head = own
 	}
-	if at := t.head(ctx); at != t.branch {
-		text := fmt.Sprintf("the agent left the branch %s for %s; what it committed there is on the branch too", short(t.branch), atName(at))
+	if at.ref != t.branch {
+		text := fmt.Sprintf("the agent left the branch %s for %s; what it committed there is on the branch too", short(t.branch), atName(at.ref))
 		if err := addFinding(ctx, t.o, a, "git", text); err != nil {
 			return nil, err
 		}
@@ -218,10 +219,11 @@ func (t *checkout) tellMine(ctx context.Context, a *queue.Attempt, parent, tree 
 
 // tip is the commit at which the branch stands after an attempt. Where nothing
 // was left uncommitted, loop makes no commit.
-func (t *checkout) tip(ctx context.Context, a *queue.Attempt, tree string, parents []string) (string, error) {
-	clean, err := t.treeOf(ctx, parents[0])
-	if err != nil {
-		return "", err
+func (t *checkout) tip(ctx context.Context, a *queue.Attempt, tree string, at position, parents []string) (clean string, err error) {
+	if clean = at.tree; parents[0] != at.head {
+		if clean, err = t.treeOf(ctx, parents[0]); err != nil {
+			return "", err
+		}
 	}
 	if clean == tree && len(parents) == 1 {
 		return parents[0], nil
@@ -266,7 +268,14 @@ func (t *checkout) followIndex(ctx context.Context, a *queue.Attempt, tip string
 
 // countCommits says how many commits an attempt brought. A history that the
 // agent rewrote is kept as it was before.
-func (t *checkout) countCommits(ctx context.Context, a *queue.Attempt, tip string) (err error) {
+func (t *checkout) countCommits(ctx context.Context, a *queue.Attempt, tip string, parents []string) (err error) {
+	if before := a.Before.Head; len(parents) == 1 && parents[0] == before {
+		a.Commits = 0
+		if tip != before {
+			a.Commits = 1
+		}
+		return nil
+	}
 	if a.Commits, err = t.count(ctx, a.Before.Head, tip); err != nil || t.within(ctx, a.Before.Head, tip) {
 		return err
 	}

@@ -34,7 +34,7 @@ func deadSessions(ctx context.Context, o *Options) ([]queue.Session, error) {
 // locks of a git that died with it. What is not there needs no tidying.
 func tidy(ctx context.Context, o *Options, dead []queue.Session) error {
 	var gone []string
-	for _, pattern := range []string{"index-*", ".*" + newSuffix, objectsDir(&Options{}, "*") + "*"} {
+	for _, pattern := range []string{"index-*", ".*" + newSuffix, filepath.Join("runs", "*", "objects*")} {
 		list, err := filepath.Glob(filepath.Join(o.State, pattern))
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func endSessions(ctx context.Context, o *Options, dead []queue.Session) error {
 		}
 		s.StopKind, s.Stopped = queue.Interrupted, died
 		if t != nil {
-			if err := endWork(ctx, o, t, &s); err != nil {
+			if err := errors.Join(endWork(ctx, o, t, &s), t.forgetAll(ctx)); err != nil {
 				return err
 			}
 		}
@@ -114,6 +114,17 @@ func endSessions(ctx context.Context, o *Options, dead []queue.Session) error {
 		}
 	}
 	return nil
+}
+
+// forgetAll lets go of what was kept of work trees before attempts: all of them
+// have ended.
+func (t *checkout) forgetAll(ctx context.Context) error {
+	refs, err := t.git(ctx, nil, "for-each-ref", "--format=delete %(refname)", "refs/loop/before")
+	if err != nil || refs == "" {
+		return err
+	}
+	_, err = t.git(ctx, &call{stdin: []byte(refs + "\n")}, "update-ref", "--stdin")
+	return err
 }
 
 // endWork does what a session does last.

@@ -15,6 +15,11 @@ const gitTimeout = 5 * time.Second
 // place asks git where the repository of dir stands. No repository, no git
 // and no commit yet give empty answers: they are recorded, not needed.
 func place(ctx context.Context, o *Options, dir string) firewall.Place {
+	// Both at once, where there is a commit.
+	head, ref, ok := strings.Cut(gitLine(ctx, o, dir, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD"), "\n")
+	if ok && ref != "HEAD" && strings.HasPrefix(ref, "refs/heads/") {
+		return firewall.Place{Head: head, Branch: short(ref)}
+	}
 	return firewall.Place{
 		Head:   gitLine(ctx, o, dir, "rev-parse", "--verify", "--quiet", "HEAD"),
 		Branch: gitLine(ctx, o, dir, "symbolic-ref", "--short", "--quiet", "HEAD"),

@@ -131,24 +131,37 @@ func relativeTo(root, name string) string {
 // gitSettings are the settings of the repository and of its work tree by which
 // git runs programs, sends elsewhere or reads other files.
 func gitSettings(ctx context.Context, o *Options) map[string]string {
-	out := map[string]string{}
-	for _, scope := range []string{"--local", "--worktree"} {
+	ask := func(how ...string) ([]string, bool) {
 		got := proc.Run(ctx, proc.RunOptions{
-			Argv: []string{"git", "config", scope, "--list", "-z"}, Dir: o.Root, Env: o.Env,
+			Argv: append([]string{"git", "config", "--list", "-z"}, how...), Dir: o.Root, Env: o.Env,
 			Plain: true, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
 		})
-		if !got.OK() {
-			continue
+		return splitZero(string(got.Tail)), got.OK()
+	}
+	out := map[string]string{}
+	add := func(entry string) {
+		key, value, _ := strings.Cut(entry, "\n")
+		if !matters(key, value) {
+			return
 		}
-		for entry := range strings.SplitSeq(string(got.Tail), "\x00") {
-			key, value, _ := strings.Cut(entry, "\n")
-			if !matters(key, value) {
-				continue
+		if old, twice := out[key]; twice && old != value {
+			value = old + ", " + value
+		}
+		out[key] = value
+	}
+	if list, ok := ask("--show-scope"); ok {
+		for i := 0; i+1 < len(list); i += 2 {
+			if scope := list[i]; scope == "local" || scope == "worktree" {
+				add(list[i+1])
 			}
-			if old, twice := out[key]; twice && old != value {
-				value = old + ", " + value
-			}
-			out[key] = value
+		}
+		return out
+	}
+	// git before 2.26
+	for _, scope := range []string{"--local", "--worktree"} {
+		list, _ := ask(scope)
+		for _, entry := range list {
+			add(entry)
 		}
 	}
 	return out
@@ -204,8 +217,7 @@ func changedSettings(was, is map[string]string) []string {
 
 // tampered tells what an attempt did to what decides about it, or runs after
 // it.
-func (r *run) tampered(ctx context.Context, a *queue.Attempt, was integrity) error {
-	now := readIntegrity(ctx, r.o)
+func (r *run) tampered(ctx context.Context, a *queue.Attempt, was, now integrity) error {
 	for name := range was.gates {
 		// A file that is gone is named by no gate any more.
 		now.gates[name] = gateHash(filepath.Join(r.o.Root, name))

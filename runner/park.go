@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -74,13 +75,13 @@ func (t *checkout) park(ctx context.Context, a *queue.Attempt) (*queue.Parked, w
 			return nil, w, err
 		}
 	}
-	head, own := t.commitOf(ctx, "HEAD"), t.commitOf(ctx, t.branch)
-	if w.tree == a.Before.Tree && head == a.Before.Head && own == head && t.head(ctx) == t.branch {
+	at := t.position(ctx)
+	if w.tree == a.Before.Tree && at.head == a.Before.Head && at.own == at.head && at.ref == t.branch {
 		return nil, w, nil
 	}
 	var parents []string
-	for _, c := range []string{head, own, t.offered(ctx, a), a.Before.Base()} {
-		if c != "" && !slices.ContainsFunc(parents, func(p string) bool { return t.within(ctx, c, p) }) {
+	for _, c := range []string{at.head, at.own, t.offered(ctx, a), a.Before.Base()} {
+		if c != "" && !slices.ContainsFunc(parents, func(p string) bool { return c == p || t.within(ctx, c, p) }) {
 			parents = append(parents, c)
 		}
 	}
@@ -311,12 +312,16 @@ func (t *checkout) remove(list []change) error {
 // moveHead makes a commit the session's branch and checks the branch out, as
 // far as names go.
 func (t *checkout) moveHead(ctx context.Context, commit, why string) error {
-	if t.commitOf(ctx, t.branch) != commit {
+	return t.moveFrom(ctx, t.position(ctx), commit, why)
+}
+
+func (t *checkout) moveFrom(ctx context.Context, at position, commit, why string) error {
+	if at.own != commit {
 		if _, err := t.git(ctx, nil, "update-ref", "-m", why, t.branch, commit); err != nil {
 			return err
 		}
 	}
-	if t.head(ctx) == t.branch {
+	if at.ref == t.branch {
 		return nil
 	}
 	_, err := t.git(ctx, nil, "symbolic-ref", "-m", why, "HEAD", t.branch)
@@ -357,6 +362,7 @@ var unfinished = map[string]string{
 // halfway names a command of git's that is under way in the work tree, "" when
 // none is.
 func (t *checkout) halfway(ctx context.Context) (mark, command string) {
+	_ = t.findPaths(ctx, slices.Collect(maps.Keys(unfinished))) // path says what is wrong
 	for mark, command := range unfinished {
 		if p, err := t.path(ctx, mark); err == nil {
 			if _, err := os.Lstat(p); err == nil {
@@ -397,22 +403,17 @@ const lockPatience = 2 * time.Second
 // left when it was killed.
 func (t *checkout) unlock(ctx context.Context) error {
 	var held []string
-	for _, name := range []string{"index.lock", "HEAD.lock", "ORIG_HEAD.lock", "packed-refs.lock", t.branch + ".lock"} {
-		p, err := t.path(ctx, name)
-		if err != nil {
-			return err
-		}
-		held = append(held, p)
+	places := []string{"refs/loop", "packed-refs.lock", "index.lock", "HEAD.lock", "ORIG_HEAD.lock", t.branch + ".lock"}
+	if err := t.findPaths(ctx, places); err != nil {
+		return err
 	}
-	if t.beside {
-		// What all work trees share may be held by a git that is at work.
-		held = slices.DeleteFunc(held, func(p string) bool { return filepath.Base(p) == "packed-refs.lock" })
-	} else {
-		own, err := t.path(ctx, "refs/loop")
-		if err != nil {
-			return err
-		}
-		held = append(held, locksIn(own)...)
+	for _, name := range places[2:] {
+		held = append(held, t.paths[name])
+	}
+	// What all work trees share may be held by a git that is at work beside.
+	if !t.beside {
+		held = append(held, t.paths["packed-refs.lock"])
+		held = append(held, locksIn(t.paths["refs/loop"])...)
 	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

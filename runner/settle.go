@@ -50,15 +50,16 @@ func (r *run) examine(ctx, keep context.Context, s stories.Story, a *queue.Attem
 	if err := r.claims(keep, a, was.stories); err != nil {
 		return err
 	}
-	if err := r.tampered(keep, a, was.integrity); err != nil {
+	now, mem, left := r.lookAround(keep)
+	if err := r.tampered(keep, a, was.integrity, now); err != nil {
 		return err
 	}
-	was.left = r.trees.read(keep)
+	was.left = left
 	a.TreeBefore, a.TreeAfter = was.tree.id, was.left.id
 	if err := r.weakened(keep, a, *was); err != nil {
 		return err
 	}
-	a.Memory = was.memory.changes(readMemory(keep, r.o))
+	a.Memory = was.memory.changes(mem)
 	if err := r.cited(keep, a); err != nil {
 		return err
 	}
@@ -110,10 +111,7 @@ func (r *run) record(keep context.Context, a *queue.Attempt, worked bool) error 
 		File: r.o.storiesName(), Story: a.Story, Hash: a.StoryHash, Outcome: a.Outcome, Session: a.Session, When: a.Ended,
 		Worked: worked,
 	}
-	if err := r.o.Store.PutStory(keep, state); err != nil {
-		return err
-	}
-	return r.o.Store.PutAttempt(keep, *a)
+	return r.o.Store.PutEnd(keep, *a, state)
 }
 
 // claims puts back every done mark that the agent set or took away, and says

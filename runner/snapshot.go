@@ -81,6 +81,11 @@ type whole struct {
 // and leaves work tree and index as they are. Files of forced are in it even if
 // git ignores them.
 func (t *checkout) snapshot(ctx context.Context, forced ...string) (w whole, err error) {
+	return t.snapshotOn(ctx, "", forced...)
+}
+
+// snapshotOn is snapshot where the tree of HEAD is known.
+func (t *checkout) snapshotOn(ctx context.Context, head string, forced ...string) (w whole, err error) {
 	index, done, err := t.scratch(ctx, true)
 	if err != nil {
 		return w, err
@@ -89,6 +94,9 @@ func (t *checkout) snapshot(ctx context.Context, forced ...string) (w whole, err
 	list, err := t.status(ctx, index)
 	if err != nil {
 		return w, err
+	}
+	if len(list) == 0 && len(forced) == 0 && head != "" {
+		return whole{tree: head}, nil // the work tree is the index, and that is HEAD
 	}
 	var gone []string
 	there := forced
@@ -167,14 +175,13 @@ func (t *checkout) changes(ctx context.Context, from, to string) ([]change, erro
 
 // now is the state of the work tree, kept so that it can be put back.
 func (t *checkout) now(ctx context.Context, why string) (s queue.TreeState, w whole, err error) {
-	s.Head = t.commitOf(ctx, "HEAD")
-	if w, err = t.snapshot(ctx); err != nil {
+	at := t.position(ctx)
+	s.Head = at.head
+	if w, err = t.snapshotOn(ctx, at.tree); err != nil {
 		return s, w, err
 	}
-	s.Tree = w.tree
-	clean, err := t.treeOf(ctx, s.Head)
-	if err != nil || clean == s.Tree {
-		return s, w, err
+	if s.Tree = w.tree; s.Tree == at.tree {
+		return s, w, nil
 	}
 	s.Snapshot, err = t.commit(ctx, s.Tree, why, s.Head)
 	return s, w, err

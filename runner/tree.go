@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-b23e517c/loop/firewall"
@@ -77,11 +78,17 @@ func (t *trees) read(ctx context.Context) tree {
 	if !t.git(ctx, index, remove...).OK() {
 		return tree{}
 	}
-	open := t.nested(ctx, index)
-	if out = t.git(ctx, index, "write-tree"); !out.OK() {
+	var all sync.WaitGroup
+	var now tree
+	all.Go(func() { now.open = t.nested(ctx, index) })
+	all.Go(func() { now.refs = t.refs(ctx) })
+	out = t.git(ctx, index, "write-tree")
+	all.Wait()
+	if !out.OK() {
 		return tree{}
 	}
-	return tree{id: strings.TrimSpace(string(out.Tail)), refs: t.refs(ctx), open: open}
+	now.id = strings.TrimSpace(string(out.Tail))
+	return now
 }
 
 // maxNested is how many repositories within a repository are looked into.
