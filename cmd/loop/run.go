@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -92,6 +93,7 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 		}
 		return a.dryRun(ctx, &ro, c)
 	}
+	a.collectSooner()
 	ro.Git.Output = a.outputs()
 	store, err := a.store(w, false)
 	if err != nil {
@@ -122,6 +124,15 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 	}
 	// The report comes after a failure too: that is when it is needed most.
 	return errors.Join(err, a.reportRun(context.WithoutCancel(ctx), w, store, s.ID))
+}
+
+// collectSooner makes the garbage collector keep the process small: a run lives
+// for a night beside a client that needs the memory, and nearly always waits.
+// What the user has set in the environment holds.
+func (a *app) collectSooner() {
+	if a.getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
 }
 
 func (a *app) reportRun(ctx context.Context, w workspace.Workspace, store *queue.Store, session string) error {
