@@ -52,8 +52,11 @@ func tidy(ctx context.Context, o *Options, dead []queue.Session) error {
 			return err
 		}
 		t, err := checkoutOf(ctx, o, s)
-		if err != nil || t == nil {
+		if err != nil {
 			return err
+		}
+		if t == nil {
+			continue
 		}
 		if err := errors.Join(t.unlock(ctx), unlockLanes(ctx, o, s.Work)); err != nil {
 			return err

@@ -231,7 +231,7 @@ func (l *lane) land(ctx context.Context, s *checkout, tip, tree string) (string,
 	if err != nil {
 		return tip, err
 	}
-	to, err := t.tip(ctx, a, tree, parents)
+	to, err := t.tip(ctx, a, tree, position{}, parents)
 	if err != nil {
 		return tip, err
 	}
