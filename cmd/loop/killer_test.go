@@ -105,14 +105,20 @@ var (
 func class(what string) string { return changing.ReplaceAllString(what, "*") }
 
 // kind is what a write is, and of a transaction of the queue also what came
-// before it: two of the same kind are taken for one step done twice.
+// before it: two of the same kind are taken for one step done twice, and what is
+// made empty to be written at once for one step. "" is none of its own.
 func (k *killer) kind(i int) string {
 	this := class(k.log[i])
-	if strings.HasPrefix(this, "write") && strings.HasSuffix(this, "queue.db") {
-		return class(k.log[max(0, i-1)]) + " > " + this
+	if what, name, _ := strings.Cut(this, " "); what == "open" && i+1 < len(k.log) && class(k.log[i+1]) == "write "+name {
+		return ""
 	}
-	return this
+	if strings.HasPrefix(this, "write") && strings.HasSuffix(this, "queue.db") {
+		this = class(k.log[max(0, i-1)]) + " > " + this
+	}
+	return attemptNumber.ReplaceAllString(this, "*-N/")
 }
+
+var attemptNumber = regexp.MustCompile(`\*-\d+/`)
 
 // metaPages are the first two pages of a queue. With one of them a transaction
 // comes to be: what is written before that is of no use to anybody.
