@@ -230,14 +230,16 @@ func ambiguousActions(tx *bolt.Tx, ref string, keys [][]byte) error {
 }
 
 // WaitingElsewhere counts the pending actions of other sessions than the given
-// one, mentions left out.
-func (s *Store) WaitingElsewhere(ctx context.Context, session string) (int, error) {
+// ones, mentions left out.
+func (s *Store) WaitingElsewhere(ctx context.Context, sessions ...string) (int, error) {
 	var raw [][]byte
-	own := textKey(session, "")
+	own := func(key []byte) bool {
+		return slices.ContainsFunc(sessions, func(id string) bool { return bytes.HasPrefix(key, textKey(id, "")) })
+	}
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		actions := tx.Bucket([]byte(bucketActions))
 		return tx.Bucket([]byte(bucketBySession)).ForEach(func(k, id []byte) error {
-			if b := actions.Get(id); b != nil && !bytes.HasPrefix(k, own) {
+			if b := actions.Get(id); b != nil && !own(k) {
 				raw = append(raw, bytes.Clone(b))
 			}
 			return nil

@@ -22,7 +22,7 @@ var sourceWords = map[queue.ClaimSource]string{
 }
 
 // claimSource says in words what a claim rests on.
-func claimSource(c queue.Claim) string {
+func (t *teller) claimSource(c queue.Claim) string {
 	if c.Source == queue.SourceNone && (c.Kind == "run" || c.Kind == "command") {
 		return "no such run in this session"
 	}
@@ -32,7 +32,7 @@ func claimSource(c queue.Claim) string {
 	if words, ok := sourceWords[c.Source]; ok {
 		return words
 	}
-	return term.Line(string(c.Source))
+	return t.Line(string(c.Source))
 }
 
 // unshown says how much of what an action's text claims nothing in its session
@@ -44,7 +44,7 @@ func (t *teller) unshown(a *queue.Action) string {
 			continue
 		}
 		if unproven++; first == "" {
-			first = ": “" + t.quoted(c.Text) + "”" + t.place(c) + ", " + claimSource(c)
+			first = ": “" + t.quoted(c.Text) + "”" + t.place(c) + ", " + t.claimSource(c)
 		}
 	}
 	switch {
@@ -93,7 +93,7 @@ func (p *printer) claim(c queue.Claim) {
 	for i, l := range p.pieces("“"+p.quoted(c.Text)+"”"+p.place(c), p.width-2) {
 		p.line(term.Spaces(2+2*min(i, 1)), l)
 	}
-	words := claimSource(c)
+	words := p.claimSource(c)
 	if c.Note != "" {
 		words += ": " + c.Note
 	}

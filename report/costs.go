@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
 )
 
 // costs is what the session took, and from what.
@@ -32,7 +33,7 @@ func (t *teller) costLines(v *view) []string {
 	total += " · " + plural(len(v.Attempts), "attempt", "attempts") + " at " + plural(v.begun(), "story", "stories") + ", " + duration(v.worked()) + " of work"
 	lines := []string{total}
 	if s := v.dearest(); s != nil {
-		text := "dearest: story " + term.Truncate(t.Line(s.id), 24) + ", " + money(s.cost) + " in " + duration(s.time)
+		text := "dearest: story " + t.short(s.id, 24) + ", " + money(s.cost) + " in " + duration(s.time)
 		if n := len(s.attempts); n > 1 {
 			text += " and " + strconv.Itoa(n) + " attempts"
 		}
@@ -108,21 +109,31 @@ func count(n int64) string {
 
 // places says where to look further.
 func (p *printer) places(v *view) {
-	s := &v.Session
-	if s.ID == "" {
+	if v.Session.ID == "" {
 		return
 	}
 	p.line()
-	groups := [][]span{{{"Session " + p.Line(s.ID), p.Faint}}}
-	for _, part := range []string{s.Level, clientName(s.Client)} {
-		if part != "" {
-			groups = append(groups, []span{{p.o.fit(p.Line(part), p.width), p.Faint}})
+	for i := range v.sessions {
+		var groups [][]span
+		for _, part := range p.sessionParts(&v.sessions[i]) {
+			groups = append(groups, []span{{p.o.fit(part, p.width), p.Faint}})
 		}
+		p.flow(0, groups...)
 	}
-	p.flow(0, groups...)
 	if dir := v.transcripts(); dir != "" {
 		p.flow(0, []span{{"Transcripts", p.Faint}, {p.Command(dir), p.Faint}})
 	}
+}
+
+// sessionParts name a session, its level and its client.
+func (t *teller) sessionParts(s *queue.Session) []string {
+	out := []string{"Session " + t.Line(s.ID)}
+	for _, part := range []string{s.Level, clientName(s.Client)} {
+		if part != "" {
+			out = append(out, t.Line(part))
+		}
+	}
+	return out
 }
 
 func clientName(version string) string {

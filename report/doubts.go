@@ -133,13 +133,7 @@ func (p *printer) doubt(d doubt, wide int) {
 		style = p.Danger
 	}
 	kind := term.Truncate(p.Line(d.Kind), wide)
-	text := p.Line(strings.TrimSpace(d.Text))
-	if d.Story != "" {
-		text = "story " + p.Line(d.Story) + ": " + text
-	}
-	if d.times > 1 {
-		text += " (×" + strconv.Itoa(d.times) + ")"
-	}
+	text := p.doubtText(d)
 	indent := wide + gap
 	lines := term.Wrap(text, min(p.width, proseWidth)-indent)
 	if !p.o.All && len(lines) > findingLines {
@@ -153,6 +147,17 @@ func (p *printer) doubt(d doubt, wide int) {
 		}
 		p.line(term.Spaces(indent), l)
 	}
+}
+
+func (t *teller) doubtText(d doubt) string {
+	text := t.Line(strings.TrimSpace(d.Text))
+	if d.Story != "" {
+		text = "story " + t.Line(d.Story) + ": " + text
+	}
+	if d.times > 1 {
+		text += " (×" + strconv.Itoa(d.times) + ")"
+	}
+	return text
 }
 
 // memory shows what an attempt did to the files that the next one reads.
@@ -171,8 +176,8 @@ func (p *printer) memory(a *queue.Attempt) {
 }
 
 // diffBody is a unified diff without the two lines that name the file.
-func (p *printer) diffBody(diff string) []string {
-	lines := strings.Split(strings.TrimRight(p.Lines(diff), "\n"), "\n")
+func (t *teller) diffBody(diff string) []string {
+	lines := strings.Split(strings.TrimRight(t.Lines(diff), "\n"), "\n")
 	if len(lines) > 2 && strings.HasPrefix(lines[0], "--- ") && strings.HasPrefix(lines[1], "+++ ") {
 		return lines[2:]
 	}

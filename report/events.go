@@ -39,7 +39,7 @@ func (p *printer) events(v *view) {
 	}
 }
 
-func (p *printer) eventsOf(v *view) (list []event, followed bool) {
+func (t *teller) eventsOf(v *view) (list []event, followed bool) {
 	for _, s := range v.stories {
 		for i := range s.attempts {
 			a := &s.attempts[i]
@@ -50,7 +50,7 @@ func (p *printer) eventsOf(v *view) (list []event, followed bool) {
 			if i+1 < len(s.attempts) {
 				next, followed = &s.attempts[i+1], true
 			}
-			list = append(list, event{a.Ended, p.Line(a.Story), p.eventText(v, a, next)})
+			list = append(list, event{a.Ended, t.Line(a.Story), t.eventText(v, a, next)})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b event) int { return a.at.Compare(b.at) })
@@ -59,8 +59,8 @@ func (p *printer) eventsOf(v *view) (list []event, followed bool) {
 
 // eventText is how an attempt ended, and how long loop then waited before the
 // next one at the story; nil = there was none.
-func (p *printer) eventText(v *view, a, next *queue.Attempt) string {
-	text := strings.ReplaceAll(p.Line(string(a.Outcome)), "-", " ")
+func (t *teller) eventText(v *view, a, next *queue.Attempt) string {
+	text := strings.ReplaceAll(t.Line(string(a.Outcome)), "-", " ")
 	if next == nil {
 		return text
 	}
@@ -70,7 +70,7 @@ func (p *printer) eventText(v *view, a, next *queue.Attempt) string {
 		}
 	}
 	if a.Reason != "" {
-		text += ": " + p.Line(a.Reason)
+		text += ": " + t.Line(a.Reason)
 	}
 	return text
 }

@@ -76,10 +76,10 @@ func badNight() queue.Snapshot {
 	d.Attempts = badAttempts()
 	d.Actions = badActions()
 	d.Findings = []queue.Finding{
-		{ID: "f1", Session: sessionID, Story: "4", Kind: "tampered", Text: `the attempt changed ".claude/settings.json": it now has "disableAllHooks": true`},
-		{ID: "f2", Session: sessionID, Story: "3", Kind: "claim", Text: "the agent set passes=true itself; loop put it back"},
-		{ID: "f3", Session: sessionID, Story: "5", Kind: "leftover", Text: `process 5120 ("node server.js") outlived its attempt; loop ended it`},
-		{ID: "f4", Session: sessionID, Story: "5", Kind: "leftover", Text: `process 5120 ("node server.js") outlived its attempt; loop ended it`},
+		{Schema: 1, ID: "f1", Session: sessionID, Story: "4", Kind: "tampered", Text: `the attempt changed ".claude/settings.json": it now has "disableAllHooks": true`},
+		{Schema: 1, ID: "f2", Session: sessionID, Story: "3", Kind: "claim", Text: "the agent set passes=true itself; loop put it back"},
+		{Schema: 1, ID: "f3", Session: sessionID, Story: "5", Kind: "leftover", Text: `process 5120 ("node server.js") outlived its attempt; loop ended it`},
+		{Schema: 1, ID: "f4", Session: sessionID, Story: "5", Kind: "leftover", Text: `process 5120 ("node server.js") outlived its attempt; loop ended it`},
 	}
 	return d
 }
@@ -174,7 +174,7 @@ func nightOf(h string) queue.Snapshot {
 	d.Actions[1].Input = json.RawMessage("{broken " + h)
 	d.Actions[4].Status = queue.Failed
 	for _, kind := range []string{"claim", "unguarded", h} {
-		d.Findings = append(d.Findings, queue.Finding{ID: kind, Session: sessionID, Story: h, Kind: kind, Text: h})
+		d.Findings = append(d.Findings, queue.Finding{Schema: 1, ID: kind, Session: sessionID, Story: h, Kind: kind, Text: h})
 	}
 	return d
 }

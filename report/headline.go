@@ -11,6 +11,27 @@ import (
 	"github.com/seed-b23e517c/loop/queue"
 )
 
+// tone is how a line is meant; each form of the report shows it in its own way.
+type tone uint8
+
+const (
+	plain tone = iota
+	faint
+	ok
+	warn
+	danger
+)
+
+// toned is a text with its tone.
+type toned struct {
+	text string
+	tone tone
+}
+
+func (p *printer) toneStyle(t tone) term.Style {
+	return [...]term.Style{plain: {}, faint: p.Faint, ok: p.Ok, warn: p.Warn, danger: p.Danger}[t]
+}
+
 // headline is the verdict, then when it was, what went wrong with the session
 // as a whole, and what waits for the reader.
 func (p *printer) headline(v *view) {
@@ -18,23 +39,32 @@ func (p *printer) headline(v *view) {
 	if len(v.stories) > 0 {
 		p.prose(p.gradeStyle(verdict.Grade), 0, verdict.Text)
 	}
-	groups := [][]span{{{p.when(v), term.Style{}}}}
-	s := &v.Session
-	if !s.Started.IsZero() && !s.Ended.IsZero() {
-		groups = append(groups, []span{{duration(s.Ended.Sub(s.Started)), term.Style{}}})
+	p.flow(0, p.dateline(v)...)
+	for _, a := range p.alarms(v) {
+		p.prose(p.Danger, 0, a.text)
+		if a.detail != "" {
+			p.prose(term.Style{}, 2, a.detail)
+		}
 	}
-	if len(v.stories) > 0 {
-		groups = append(groups, []span{{money(v.cost), term.Style{}}})
+	if len(v.stories)+len(v.Actions) == 0 {
+		return
 	}
-	if text := p.waited(s); text != "" {
-		groups = append(groups, []span{{text, p.Warn}})
+	p.line()
+	var needs []span
+	for _, n := range p.needs(v) {
+		if len(needs) > 0 {
+			needs[len(needs)-1].text += ","
+		}
+		needs = append(needs, span{n.text, p.toneStyle(n.tone)})
 	}
-	p.flow(0, groups...)
-	p.alarms(v)
-	if len(v.stories)+len(v.Actions) > 0 {
-		p.line()
-		p.flow(0, p.needs(v))
+	p.flow(0, needs)
+}
+
+func (p *printer) dateline(v *view) (groups [][]span) {
+	for _, s := range p.when(v) {
+		groups = append(groups, []span{{s.text, p.toneStyle(s.tone)}})
 	}
+	return groups
 }
 
 func (p *printer) gradeStyle(grade string) term.Style {
@@ -47,47 +77,55 @@ func (p *printer) gradeStyle(grade string) term.Style {
 	return p.Bold
 }
 
+// alarm is what went wrong with a session as a whole.
+type alarm struct{ text, detail string }
+
 // alarms are the loud lines below the verdict.
-func (p *printer) alarms(v *view) {
-	s := &v.Session
-	alarm := func(text, detail string) {
-		p.prose(p.Danger, 0, text)
-		if detail != "" {
-			p.prose(term.Style{}, 2, p.Line(detail))
-		}
-	}
-	if s.StopKind == queue.Unguarded || v.unguarded() {
-		detail := ""
+func (t *teller) alarms(v *view) (out []alarm) {
+	unguarded := false
+	for i := range v.sessions {
+		s := &v.sessions[i]
 		if s.StopKind == queue.Unguarded {
-			detail = s.Stopped
+			unguarded = true
+			out = append(out, alarm{unguardedWords, t.Line(s.Stopped)})
 		}
-		alarm("UNGUARDED: the firewall was not live for a part of this session.", detail)
 	}
+	if !unguarded && v.unguarded() {
+		out = append(out, alarm{text: unguardedWords})
+	}
+	for i := range v.sessions {
+		a := t.ended(v, &v.sessions[i])
+		if a.text != "" && i < len(v.sessions)-1 {
+			a.text = "The session begun " + t.o.clock(v.sessions[i].Started) + ": " + a.text
+		}
+		if a.text != "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+const unguardedWords = "UNGUARDED: the firewall was not live for a part of this session."
+
+// ended says how a session ended, if not well.
+func (t *teller) ended(v *view, s *queue.Session) alarm {
 	switch {
 	case s.StopKind == queue.Unguarded:
 	case s.Stopped != "" || s.StopKind != "":
-		alarm(p.stopped(s), s.Stopped)
-	case !s.Started.IsZero() && s.Ended.IsZero() && !p.o.Alive:
+		return alarm{t.stopped(s), t.Line(s.Stopped)}
+	case !s.Started.IsZero() && s.Ended.IsZero() && !t.o.Alive:
 		next := "The next loop run reads what it left behind before it goes on."
 		if !v.unended() {
 			next = "Nothing of it is unread."
 		}
-		alarm("LOOP DIED: this session has no end record, and its process is gone.", next)
+		return alarm{"LOOP DIED: this session has no end record, and its process is gone.", next}
 	}
+	return alarm{}
 }
 
 func (v *view) unguarded() bool {
-	for i := range v.Attempts {
-		if v.Attempts[i].Outcome == queue.Unguarded {
-			return true
-		}
-	}
-	for i := range v.Findings {
-		if v.Findings[i].Kind == "unguarded" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Attempts, func(a queue.Attempt) bool { return a.Outcome == queue.Unguarded }) ||
+		slices.ContainsFunc(v.Findings, func(f queue.Finding) bool { return f.Kind == "unguarded" })
 }
 
 // unended reports whether an attempt has no end record yet.
@@ -96,13 +134,13 @@ func (v *view) unended() bool {
 }
 
 // stopped says in one line why the session ended early.
-func (p *printer) stopped(s *queue.Session) string {
+func (t *teller) stopped(s *queue.Session) string {
 	switch s.StopKind {
 	case queue.Limit:
 		if c := s.StopCause; c == queue.Credit || c == queue.Disabled || c == queue.LongContext || c == queue.ModelCredits || c == queue.SpendLimit && s.ResetsAt.IsZero() {
-			return "STOPPED EARLY: " + c.String() + "."
+			return "STOPPED EARLY: " + t.cause(c) + "."
 		}
-		return "STOPPED EARLY: " + cmp.Or(s.StopCause, queue.UsageLimit).String() + p.resets(s.ResetsAt) + "."
+		return "STOPPED EARLY: " + t.cause(cmp.Or(s.StopCause, queue.UsageLimit)) + t.resets(s.ResetsAt) + "."
 	case queue.Auth:
 		return "STOPPED EARLY: the client is not logged in, or its key was refused."
 	case queue.Interrupted:
@@ -119,6 +157,14 @@ func (p *printer) stopped(s *queue.Session) string {
 		return "STOPPED EARLY: one story after the other got nowhere."
 	}
 	return "STOPPED EARLY."
+}
+
+// cause is the words for a cause; one that this version does not know is marked.
+func (t *teller) cause(c queue.Cause) string {
+	if words := c.String(); words != string(c) {
+		return words
+	}
+	return t.Line(string(c))
 }
 
 // waited says how long the session did nothing, and for what.
@@ -149,21 +195,40 @@ func (t *teller) waited(s *queue.Session) string {
 }
 
 // resets is when the limit ends, as far as it is known.
-func (p *printer) resets(at time.Time) string {
-	switch left := at.Sub(p.o.Now); {
+func (t *teller) resets(at time.Time) string {
+	switch left := at.Sub(t.o.Now); {
 	case at.IsZero():
 		return ", and no reset time was given"
-	case p.o.Now.IsZero():
-		return ", resets " + p.o.clock(at)
+	case t.o.Now.IsZero():
+		return ", resets " + t.o.clock(at)
 	case left <= 0:
-		return ", reset at " + p.o.clock(at) + ": loop run can go on now"
+		return ", reset at " + t.o.clock(at) + ": loop run can go on now"
 	default:
-		return fmt.Sprintf(", resets %s (in %s)", p.o.clock(at), duration(left))
+		return fmt.Sprintf(", resets %s (in %s)", t.o.clock(at), duration(left))
 	}
 }
 
-// when names the session by its time.
-func (p *printer) when(v *view) string {
+// when is the time of the session, what it cost, and how long it waited.
+func (t *teller) when(v *view) []toned {
+	out := []toned{{t.time(v), plain}}
+	s := &v.Session
+	if !s.Started.IsZero() && !s.Ended.IsZero() {
+		out = append(out, toned{duration(s.Ended.Sub(s.Started)), plain})
+	}
+	if n := len(v.sessions); n > 1 {
+		out = append(out, toned{plural(n, "session", "sessions"), plain})
+	}
+	if len(v.stories) > 0 {
+		out = append(out, toned{money(v.cost), plain})
+	}
+	if text := t.waited(s); text != "" {
+		out = append(out, toned{text, warn})
+	}
+	return out
+}
+
+// time names the session by its time.
+func (t *teller) time(v *view) string {
 	s := &v.Session
 	switch {
 	case s.Started.IsZero() && len(v.Actions)+len(v.Attempts)+len(v.Findings) == 0:
@@ -171,17 +236,17 @@ func (p *printer) when(v *view) string {
 	case s.Started.IsZero() && s.ID == "":
 		return "No run; these actions come from a scan"
 	case s.Started.IsZero():
-		return "Session " + p.Line(s.ID) + ": no run, its actions come from a scan"
-	case s.Ended.IsZero() && p.o.Alive:
-		return "Still running since " + p.o.clock(s.Started) + " (pid " + strconv.Itoa(s.Pid) + ")"
+		return "Session " + t.Line(s.ID) + ": no run, its actions come from a scan"
+	case s.Ended.IsZero() && t.o.Alive:
+		return "Still running since " + t.o.clock(s.Started) + " (pid " + strconv.Itoa(s.Pid) + ")"
 	case s.Ended.IsZero():
-		return "Session begun " + p.o.clock(s.Started)
+		return "Session begun " + t.o.clock(s.Started)
 	}
-	name := p.o.between(s.Started, s.Ended)
+	text := t.o.between(s.Started, s.Ended)
 	if len(v.waiting) > 0 { // their lines are in UTC
-		name += s.Ended.In(p.o.location()).Format(" MST")
+		text += s.Ended.In(t.o.location()).Format(" MST")
 	}
-	return name
+	return text
 }
 
 // isNight: it went past midnight, or began late or before the morning.
@@ -190,38 +255,25 @@ func isNight(from, to time.Time) bool {
 }
 
 // needs says what waits for the reader.
-func (p *printer) needs(v *view) []span {
-	n, m := len(v.waiting), len(v.mentions)
-	var out []span
-	add := func(text string, style term.Style) {
-		if len(out) > 0 {
-			out[len(out)-1].text += ","
+func (t *teller) needs(v *view) (out []toned) {
+	add := func(n int, one, many string, tone tone) {
+		if n > 0 {
+			out = append(out, toned{plural(n, one, many), tone})
 		}
-		out = append(out, span{text, style})
 	}
-	if n > 0 {
-		add(plural(n, "action waits", "actions wait"), p.Warn)
-	}
-	if v.ran > 0 {
-		add(strconv.Itoa(v.ran)+" of them already ran", p.Danger)
-	}
-	if q := len(v.questions); q > 0 {
-		add(plural(q, "question waits", "questions wait"), p.Danger)
-	}
-	if v.tampers > 0 {
-		add(plural(v.tampers, "is tampering", "are tampering"), p.Danger)
-	}
-	if len(v.open) > 0 {
-		add(plural(len(v.open), "approved action is unfinished", "approved actions are unfinished"), p.Warn)
-	}
+	add(len(v.waiting), "action waits", "actions wait", warn)
+	add(v.ran, "of them already ran", "of them already ran", danger)
+	add(len(v.questions), "question waits", "questions wait", danger)
+	add(v.tampers, "is tampering", "are tampering", danger)
+	add(len(v.open), "approved action is unfinished", "approved actions are unfinished", warn)
 	switch {
 	case len(out) > 0:
-	case m > 0:
-		add(plural(m, "mention to look at", "mentions to look at"), term.Style{})
-	case p.o.Earlier > 0:
-		add("nothing new waits", p.Warn)
+	case len(v.mentions) > 0:
+		add(len(v.mentions), "mention to look at", "mentions to look at", plain)
+	case t.o.Earlier > 0:
+		out = append(out, toned{"nothing new waits", warn})
 	default:
-		add("nothing waits", p.Ok)
+		out = append(out, toned{"nothing waits", ok})
 	}
 	return out
 }

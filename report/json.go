@@ -18,10 +18,12 @@ import (
 // another meaning without another Schema.
 type Document struct {
 	Schema   int             `json:"schema"`
-	Session  queue.Session   `json:"session"`
-	Stories  []Story         `json:"stories"`  // as planned
-	Actions  []queue.Action  `json:"actions"`  // oldest first, whatever their status
-	Findings []queue.Finding `json:"findings"` // oldest first
+	Verdict  Verdict         `json:"verdict"`            // the session in one sentence
+	Session  queue.Session   `json:"session"`            // of several the last one, begun with the first
+	Sessions []string        `json:"sessions,omitempty"` // ids of several that are told of as one, oldest first
+	Stories  []Story         `json:"stories"`            // as planned
+	Actions  []queue.Action  `json:"actions"`            // oldest first, whatever their status
+	Findings []queue.Finding `json:"findings"`           // oldest first
 	Counts   Counts          `json:"counts"`
 }
 
@@ -59,13 +61,15 @@ type Counts struct {
 
 // JSON prints the report for programs.
 func JSON(w io.Writer, d queue.Snapshot, o Options) error {
-	return WriteJSON(w, newDocument(d), o)
+	return WriteJSON(w, newDocument(d, o), o)
 }
 
-func newDocument(d queue.Snapshot) Document {
-	v := newView(d, Options{Alive: true})
+func newDocument(d queue.Snapshot, o Options) Document {
+	verdict := newView(d, o).verdict(o)
+	v := newView(d, Options{Alive: true, Sessions: o.Sessions})
 	doc := Document{
 		Schema:   queue.Schema,
+		Verdict:  verdict,
 		Session:  d.Session,
 		Stories:  make([]Story, 0, len(v.stories)),
 		Actions:  printable(d.Actions),
@@ -76,6 +80,10 @@ func newDocument(d queue.Snapshot) Document {
 			Failed: v.counts[classFailed], Asks: v.counts[classAsks], CutShort: v.counts[classCut], Open: v.counts[classRunning],
 			NotStarted: v.counts[classNotStarted], SharedRuns: v.shared, CostUSD: v.cost,
 		},
+	}
+	doc.Session.Schema = queue.Schema // also where there is no record of it
+	for i := range o.Sessions {
+		doc.Sessions = append(doc.Sessions, o.Sessions[i].ID)
 	}
 	for _, s := range v.stories {
 		passed, total := s.gates()

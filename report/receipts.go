@@ -217,17 +217,18 @@ func sumReceipts(attempts []queue.Attempt) *queue.Receipts {
 	return sum
 }
 
-// unreceipted is the line below a story that has results without a receipt.
-func (p *printer) unreceipted(indent int, s *story) {
+// unreceipted says that a story has results without a receipt; "" when it has
+// none. It quotes hostile text.
+func (s *story) unreceipted() string {
 	r := s.receipts()
 	if r == nil || r.Receipted >= r.Results {
-		return
+		return ""
 	}
 	text := "receipts " + strconv.Itoa(r.Receipted) + " of " + strconv.Itoa(r.Results)
 	if len(r.Missing) > 0 {
 		text += ", missing: " + strings.Join(r.Missing, ", ")
 	}
-	p.text(p.Warn, indent, text)
+	return text
 }
 
 // rootDigits is how much of a root a person compares at a glance.

@@ -45,6 +45,9 @@ type Options struct {
 	// Said holds, by attempt, what is printed of the agents' last words and
 	// receipts; nil is nothing.
 	Said map[string]Said
+	// Sessions are all that a joined snapshot is about, oldest first; nil is the
+	// snapshot's own.
+	Sessions []queue.Session
 	// Titles names stories that no attempt has begun, by story id.
 	Titles map[string]string
 }

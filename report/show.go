@@ -108,6 +108,7 @@ func (p *printer) origin(a *queue.Action) {
 	}
 	p.field("transcript", transcript)
 	p.field("excerpt", p.Line(a.Excerpt))
+	p.saidBefore(a)
 	p.field("id", p.Line(a.ID))
 	p.field("session", p.Line(a.Session))
 	p.field("attempt", p.Line(a.Attempt))
@@ -115,6 +116,17 @@ func (p *printer) origin(a *queue.Action) {
 	p.field("related to", p.Line(a.RelatedTo))
 	for _, text := range againWords(a, nil) {
 		p.field("again", text)
+	}
+}
+
+// saidBefore is what the agent said last before the call, marked as its words.
+func (p *printer) saidBefore(a *queue.Action) {
+	q := p.ownWords(a)
+	if q.text != "" {
+		q.text = ": “" + q.text + "”"
+	}
+	if q.label != "" {
+		p.field("its words", q.label+q.text)
 	}
 }
 
@@ -147,6 +159,7 @@ func (p *printer) standing(a *queue.Action) {
 	p.line()
 	p.field("tier", a.Tier.String())
 	p.field("rules", p.Line(strings.Join(a.Rules, ", ")))
+	p.field("leads", p.where(a))
 	if a.Undo != "" {
 		p.field("undo", undoWords(a.Undo))
 	}

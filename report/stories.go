@@ -19,35 +19,45 @@ type columns struct {
 
 const gap = 2
 
-// stories are tables of what became of each story, as planned: what is done
-// and proven, what is only claimed, what failed and why, what is left.
+// section is the stories of the report that ended alike.
+type section struct {
+	title string
+	list  []*story
+}
+
+// sections are all of them, empty ones too: what is done and proven, what is
+// only claimed, what failed and why, what is left.
+func (v *view) sections() []section {
+	of := func(title string, chosen ...class) section {
+		return section{title, keep(v.stories, func(s *story) bool { return slices.Contains(chosen, s.class()) })}
+	}
+	return []section{
+		of("Done and proven", classDone),
+		of(claimedTitle, classUnproven),
+		of("Failed, and why", classFailed),
+		of("Not finished", classRunning, classAsks, classCut, classNotStarted),
+	}
+}
+
+// stories are tables of what became of each story, as planned.
 func (p *printer) stories(v *view) {
 	c := p.columnsFor(v)
 	named := false // the columns are named once
-	section := func(title string, chosen ...class) {
-		var list []*story
-		for _, s := range v.stories {
-			if slices.Contains(chosen, s.class()) {
-				list = append(list, s)
-			}
+	for _, s := range v.sections() {
+		if len(s.list) > 0 {
+			p.line()
+			p.header(c, s.title+" ("+strconv.Itoa(len(s.list))+")", !named)
+			named = true
 		}
-		if len(list) == 0 {
-			return
-		}
-		p.line()
-		p.header(c, title+" ("+strconv.Itoa(len(list))+")", !named)
-		named = true
-		for _, s := range list {
+		for _, s := range s.list {
 			p.row(c, p.stateStyle(s), newRow(s))
 			p.details(c, s, v)
 		}
+		if s.title == claimedTitle {
+			p.claimed(v)
+			p.notVouched(v)
+		}
 	}
-	section("Done and proven", classDone)
-	section(claimedTitle, classUnproven)
-	p.claimed(v)
-	p.notVouched(v)
-	section("Failed, and why", classFailed)
-	section("Not finished", classRunning, classAsks, classCut, classNotStarted)
 }
 
 const claimedTitle = "Claimed, not proven"
@@ -184,33 +194,51 @@ func (p *printer) stateStyle(s *story) term.Style {
 	return p.Warn
 }
 
-// details are the lines under a row: what it lacks, and why it failed. They stand under the story's id where there is room.
+// details are the lines under a row. They stand under the story's id where
+// there is room.
 func (p *printer) details(c columns, s *story, v *view) {
 	indent := c.word + gap
 	if p.width < 60 {
 		indent = 2
 	}
-	if own := s.last().Level; own != "" && own != v.Session.Level && len(s.attempts) > 0 {
-		p.text(p.Faint, indent, "level "+own+", as the story asks")
+	for _, r := range p.remarks(s, v) {
+		p.text(p.toneStyle(r.tone), indent, r.text)
 	}
-	p.unreceipted(indent, s)
-	if s.outcome.Passed() || len(s.attempts) == 0 {
-		return
+	for _, g := range s.failedGates() {
+		p.gate(indent, g)
+		p.gateNote(indent, g)
 	}
+}
+
+// remarks are what there is to say of a story: what it lacks, and why it
+// failed. A gate that failed says so itself.
+func (t *teller) remarks(s *story, v *view) (out []toned) {
+	add := func(tone tone, text string) { out = append(out, toned{t.Line(text), tone}) }
 	a := s.last()
-	// A gate that failed says so itself, below.
+	if a.Level != "" && a.Level != v.Session.Level && len(s.attempts) > 0 {
+		add(faint, "level "+a.Level+", as the story asks")
+	}
+	if text := s.unreceipted(); text != "" {
+		add(warn, text)
+	}
+	if s.outcome.Passed() || len(s.attempts) == 0 {
+		return out
+	}
 	if a.Reason != "" && s.outcome != queue.GateFailed && !v.doubted(a.Reason) {
-		p.text(term.Style{}, indent, a.Reason)
+		add(plain, a.Reason)
 	}
 	if a.Blocked != "" && len(s.attempts) > 1 {
-		p.text(p.Warn, indent, "not tried again: "+a.Blocked)
+		add(warn, "not tried again: "+a.Blocked)
 	}
-	for _, g := range a.Gates {
-		if !g.Passed {
-			p.gate(indent, g)
-			p.gateNote(indent, g)
-		}
+	return out
+}
+
+// failedGates are the gates that the last attempt did not pass.
+func (s *story) failedGates() []queue.Gate {
+	if s.outcome.Passed() {
+		return nil
 	}
+	return keep(s.last().Gates, func(g queue.Gate) bool { return !g.Passed })
 }
 
 // text writes one sentence that may quote hostile text: one line of it, or
@@ -225,40 +253,59 @@ func (p *printer) text(style term.Style, indent int, s string) {
 
 // gate shows a gate that did not pass, with the end of what it printed.
 func (p *printer) gate(indent int, g queue.Gate) {
+	how := " (" + p.gateEnd(g, min(24, p.width/4)) + ")"
+	command := term.Truncate(p.Command(g.Command), max(8, p.width-indent-len("gate: ")-term.Cells(how)))
+	p.line(term.Spaces(indent), p.Warn.Render("gate: "+command), p.Faint.Render(how))
+	p.block(always(p.Faint), indent+2, p.gateOutput(g), 0)
+}
+
+// gateEnd is how a gate ended; n is how much of an error is told.
+func (t *teller) gateEnd(g queue.Gate, n int) string {
 	how := "exit " + strconv.Itoa(g.ExitCode)
 	if g.Error != "" {
-		how = term.Truncate(p.Line(g.Error), min(24, p.width/4))
+		how = t.short(g.Error, n)
 	}
-	how = " (" + how + ", " + duration(g.Duration)
+	how += ", " + duration(g.Duration)
 	if g.WasRed {
 		how += ", was red before the session"
 	}
-	how += ")"
-	command := term.Truncate(p.Command(g.Command), max(8, p.width-indent-len("gate: ")-term.Cells(how)))
-	p.line(term.Spaces(indent), p.Warn.Render("gate: "+command), p.Faint.Render(how))
-	lines := strings.Split(strings.Trim(p.Lines(g.Output), "\n"), "\n")
-	if len(lines) == 1 && lines[0] == "" {
-		return
+	return how
+}
+
+// gateOutput is the end of what a gate printed, or all that is kept of it.
+func (t *teller) gateOutput(g queue.Gate) []string {
+	text := strings.Trim(t.Lines(g.Output), "\n")
+	if text == "" {
+		return nil
 	}
-	if !p.o.All && len(lines) > outputLines {
+	lines := strings.Split(text, "\n")
+	if !t.o.All && len(lines) > outputLines {
 		lines = lines[len(lines)-outputLines:]
 	}
-	p.block(always(p.Faint), indent+2, lines, 0)
+	return lines
 }
 
 // gateNote says how a gate that did not pass stood before, and with what of
 // the agent's it was run.
 func (p *printer) gateNote(indent int, g queue.Gate) {
+	for _, n := range p.gateNotes(g) {
+		p.text(p.toneStyle(n.tone), indent+2, n.text)
+	}
+}
+
+func (t *teller) gateNotes(g queue.Gate) (out []toned) {
 	if g.Merged {
-		p.text(p.Warn, indent+2, "it had passed before the work of other stories came in")
+		out = append(out, toned{"it had passed before the work of other stories came in", warn})
 	}
 	if g.Before != "" && !g.WasRed {
-		p.text(p.Faint, indent+2, "it "+g.Before)
+		out = append(out, toned{t.Line("it " + g.Before), faint})
 	}
+	kept := t.Line(strings.Join(g.Kept, ", "))
 	switch {
 	case g.AtStart == "fails" && g.WithChange == "passes":
-		p.text(p.Warn, indent+2, "it passes only as the agent changed it: "+strings.Join(g.Kept, ", "))
+		out = append(out, toned{"it passes only as the agent changed it: " + kept, warn})
 	case g.AtStart == "passes":
-		p.text(p.Warn, indent+2, "as it was at the start it passes; the agent changed "+strings.Join(g.Kept, ", "))
+		out = append(out, toned{"as it was at the start it passes; the agent changed " + kept, warn})
 	}
+	return out
 }

@@ -12,15 +12,35 @@ import (
 )
 
 // teller finds the words for what a report tells, the same for every form that
-// it is printed in. What it returns is masked and quoted.
+// it is printed in. What it returns is masked and quoted, and the parts of it
+// that loop did not write are marked in the way of the form.
 type teller struct {
 	term.Masker
 	o    Options
-	seen map[string]string // of known
+	seen map[string]string   // of known
+	mark func(string) string // marks a quoted text that is not loop's; nil leaves it
 }
 
 func newTeller(o Options) *teller {
 	return &teller{Masker: o.masker(), o: o, seen: map[string]string{}}
+}
+
+func (t *teller) marked(s string) string {
+	if t.mark == nil || s == "" {
+		return s
+	}
+	return t.mark(s)
+}
+
+// Line is term.Line for who knows receipts, and marked.
+func (t *teller) Line(s string) string { return t.marked(t.Masker.Line(s)) }
+
+// Command is term.Command for who knows receipts, and marked.
+func (t *teller) Command(s string) string { return t.marked(t.Masker.Command(s)) }
+
+// short is Line of at most n cells.
+func (t *teller) short(s string, n int) string {
+	return t.marked(term.Truncate(t.Masker.Line(s), n))
 }
 
 // known is term.Command for the few texts that nearly every action repeats:
@@ -167,11 +187,11 @@ func (t *teller) ownWords(a *queue.Action) quotation {
 // quoted is an agent's text on one line. What would end the quotation is shown
 // as an escape.
 func (t *teller) quoted(s string) string {
-	s = t.Line(strings.Join(strings.Fields(s), " "))
+	s = t.Masker.Line(strings.Join(strings.Fields(s), " "))
 	for _, r := range "“”" {
 		s = strings.ReplaceAll(s, string(r), term.Escape(r))
 	}
-	return s
+	return t.marked(s)
 }
 
 // description is what the model wrote beside a shell command.

@@ -88,6 +88,7 @@ func (s *story) gates() (passed, total int) {
 // view is a snapshot put in the order in which a person reads it.
 type view struct {
 	queue.Snapshot
+	sessions                        []queue.Session // that it is about, oldest first: one, unless several were asked for
 	stories                         []*story
 	counts                          [classes]int
 	cost                            float64
@@ -107,6 +108,9 @@ type view struct {
 
 func newView(d queue.Snapshot, o Options) *view {
 	v := &view{Snapshot: d, decided: map[queue.Status]int{}, settled: map[uint64]queue.Status{}}
+	if v.sessions = o.Sessions; len(v.sessions) == 0 {
+		v.sessions = []queue.Session{d.Session}
+	}
 	v.sortActions()
 	v.collectStories(o)
 	v.doubts = v.collectDoubts()
@@ -173,23 +177,31 @@ func gravity(e policy.Evidence) int {
 }
 
 // collectStories puts attempts under their stories: as planned, then those
-// that were not planned in the order in which they began.
+// that were not planned in the order in which they began. Stories of two files
+// may have one id.
 func (v *view) collectStories(o Options) {
-	byID := map[string]*story{}
-	get := func(id string) *story {
-		s := byID[id]
+	byID := map[[2]string]*story{}
+	files := map[string]string{}
+	get := func(file, id string) *story {
+		s := byID[[2]string{file, id}]
 		if s == nil {
-			s = &story{id: id, title: o.Titles[id], state: notStarted}
-			byID[id] = s
+			s = &story{id: id, state: notStarted}
+			if file == v.Session.StoryFile {
+				s.title = o.Titles[id]
+			}
+			byID[[2]string{file, id}] = s
 			v.stories = append(v.stories, s)
 		}
 		return s
 	}
-	for _, id := range v.Session.StoryOrder {
-		get(id)
+	for _, s := range v.sessions {
+		files[s.ID] = s.StoryFile
+		for _, id := range s.StoryOrder {
+			get(s.StoryFile, id)
+		}
 	}
 	for i := range v.Attempts {
-		get(v.Attempts[i].Story).add(v.Attempts[i], o)
+		get(files[v.Attempts[i].Session], v.Attempts[i].Story).add(v.Attempts[i], o)
 	}
 }
 

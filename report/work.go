@@ -4,63 +4,107 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/queue"
 )
 
-// work says where the session's work is, and how to take it or look at it.
+// workLine is a sentence about where work is, or a command to type.
+type workLine struct {
+	text    string
+	command bool
+	tone    tone
+}
+
+// work says where the work is, and how to take it or look at it.
 func (p *printer) work(v *view) {
-	w := v.Session.Work
-	if w == nil {
+	lines := p.workLines(v)
+	if len(lines) == 0 {
 		return
 	}
 	p.heading("Where the work is")
+	for _, l := range lines {
+		if l.command {
+			p.line("  ", l.text)
+			continue
+		}
+		p.prose(p.toneStyle(l.tone), 0, l.text)
+	}
+}
+
+func (t *teller) workLines(v *view) []workLine {
+	var out []workLine
+	for i := range v.sessions {
+		if w := v.sessions[i].Work; w != nil {
+			out = append(out, t.branch(w)...)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	for i := range v.Attempts {
+		if k := v.Attempts[i].Parked; k != nil {
+			out = append(out, t.parked(&v.Attempts[i], k)...)
+		}
+	}
+	for i := range v.sessions {
+		w := v.sessions[i].Work
+		if w == nil || v.sessions[i].Ended.IsZero() {
+			continue
+		}
+		for _, l := range w.Lanes {
+			out = append(out, workLine{text: "Kept, because something waits that would run there: the work tree of story " + t.Line(l.Story) +
+				" on branch " + t.Line(l.Branch) + ", " + t.Command(l.Dir)})
+		}
+	}
+	for i := range v.sessions {
+		if w := v.sessions[i].Work; w != nil && w.Stash != nil && !w.Stash.Returned {
+			out = append(out,
+				workLine{text: "Your uncommitted changes are in " + t.Line(w.Stash.Ref) + ": " + t.Line(w.Stash.Why), tone: warn},
+				workLine{text: "git stash apply --index " + t.Line(w.Stash.Ref), command: true})
+		}
+	}
+	return out
+}
+
+// branch says where the work of one session is.
+func (t *teller) branch(w *queue.Work) []workLine {
 	where := "in your checkout"
 	if w.Mode == queue.WorkWorktree {
-		where = "in " + p.Command(w.Dir)
+		where = "in " + t.Command(w.Dir)
 	}
-	from := p.Line(w.From)
+	from := t.Line(w.From)
 	if from == "" {
 		from = cut(w.Base)
 	}
 	if w.Into != "" {
-		from += " (an earlier session's, for " + p.Line(w.Into) + ")"
+		from += " (an earlier session's, for " + t.Line(w.Into) + ")"
 	}
+	made := "Branch " + t.Line(w.Branch) + ", made from " + from + ", " + where + ": "
 	switch {
 	case w.Gone:
-		p.prose(term.Style{}, 0, "Nothing was committed; git is as it was.")
+		return []workLine{{text: "Nothing was committed; git is as it was."}}
 	case w.Commits == 0:
-		p.prose(term.Style{}, 0, "Branch "+p.Line(w.Branch)+", made from "+from+", "+where+": no commits.")
-	default:
-		p.prose(term.Style{}, 0, "Branch "+p.Line(w.Branch)+", made from "+from+", "+where+": "+plural(w.Commits, "commit.", "commits."))
-		p.line("  git log -p ", cut(w.Base), "..", p.Line(w.Branch))
-		if to := w.Target(); to != "" && to != w.Branch {
-			p.line("  git switch ", p.Command(to), " && git merge ", p.Line(w.Branch))
-		}
+		return []workLine{{text: made + "no commits."}}
 	}
-	for i := range v.Attempts {
-		p.parked(&v.Attempts[i])
+	out := []workLine{
+		{text: made + plural(w.Commits, "commit.", "commits.")},
+		{text: "git log -p " + cut(w.Base) + ".." + t.Line(w.Branch), command: true},
 	}
-	if !v.Session.Ended.IsZero() {
-		for _, l := range w.Lanes {
-			p.prose(term.Style{}, 0, "Kept, because something waits that would run there: the work tree of story "+p.Line(l.Story)+" on branch "+p.Line(l.Branch)+", "+p.Command(l.Dir))
-		}
+	if to := w.Target(); to != "" && to != w.Branch {
+		out = append(out, workLine{text: "git switch " + t.Command(to) + " && git merge " + t.Line(w.Branch), command: true})
 	}
-	if s := w.Stash; s != nil && !s.Returned {
-		p.prose(p.Warn, 0, "Your uncommitted changes are in "+p.Line(s.Ref)+": "+p.Line(s.Why))
-		p.line("  git stash apply --index ", p.Line(s.Ref))
-	}
+	return out
 }
 
 // parked says where what an attempt did is kept.
-func (p *printer) parked(a *queue.Attempt) {
-	k := a.Parked
-	if k == nil {
-		return
+func (t *teller) parked(a *queue.Attempt, k *queue.Parked) []workLine {
+	text := "Put aside: story " + t.Line(a.Story) + ", attempt " + strconv.Itoa(max(1, a.Number)) +
+		" (" + strings.ReplaceAll(t.Line(string(a.Outcome)), "-", " ") + "), " + plural(k.Files, "file", "files")
+	diff := cut(k.Base) + " " + t.Line(k.Ref)
+	return []workLine{
+		{text: text, tone: warn},
+		{text: "git diff " + diff, command: true},
+		{text: "git diff --binary " + diff + " | git apply --3way", command: true},
 	}
-	p.prose(p.Warn, 0, "Put aside: story "+p.Line(a.Story)+", attempt "+strconv.Itoa(max(1, a.Number))+" ("+strings.ReplaceAll(p.Line(string(a.Outcome)), "-", " ")+"), "+plural(k.Files, "file", "files"))
-	p.line("  git diff ", cut(k.Base), " ", p.Line(k.Ref))
-	p.line("  git diff --binary ", cut(k.Base), " ", p.Line(k.Ref), " | git apply --3way")
 }
 
 // cut is the short form of a commit's name.

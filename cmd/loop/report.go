@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -13,67 +12,86 @@ import (
 	"github.com/seed-b23e517c/loop/stories"
 )
 
+// reportRequest says of what a report is, and in which form.
+type reportRequest struct {
+	since, story, session string
+	json, md, html        bool
+	all, check            bool
+}
+
+const reportLong = `Show what a session did and what waits for you; the last session by default.
+--since tells of all sessions since then as one: an age (12h, 2d) or a day (2026-11-29).
+
+`
+
 func newReport(a *app) *cobra.Command {
-	var o struct{ json, all, check bool }
+	var o reportRequest
 	cmd := &cobra.Command{
-		Use: "report [SESSION]", Short: "Show what a session did and what waits for you",
-		Long: "Show what a session did and what waits for you; the last session by default.\n\n" + exitHelp,
+		Use: "report [SESSION]", Short: "Show what a session did and what waits for you", Long: reportLong + exitHelp,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error {
-			store, snap, err := a.snapshot(cmd.Context(), refs)
-			if err != nil {
+			if err := o.take(refs); err != nil {
 				return err
 			}
-			if o.check {
-				return codeOnly(waitingCode(snap))
-			}
-			if o.json {
-				return report.JSON(a.stdout, snap, report.Options{Known: known(cmd.Context(), store)})
-			}
-			return a.printReport(cmd.Context(), store, snap, o.all)
+			return a.report(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.StringVar(&o.session, "session", "", "the session: its id, or a beginning or end of it")
+	f.StringVar(&o.since, "since", "", "all sessions since then: an age (12h, 2d) or a day (2026-11-29)")
+	f.StringVar(&o.story, "story", "", "one story only")
+	f.BoolVar(&o.md, "md", false, "print Markdown, for an issue or a chat")
+	f.BoolVar(&o.html, "html", false, "print one HTML page that needs no network")
+	f.BoolVar(&o.json, "json", false, "print JSON (docs/report.schema.json)")
 	f.BoolVar(&o.all, "all", false, "show mentions and long lists too")
 	f.BoolVar(&o.check, "check", false, "print nothing; exit with 3 when actions wait, else 0")
 	return cmd
 }
 
-// snapshot is the session of refs, or the last one.
-func (a *app) snapshot(ctx context.Context, refs []string) (*queue.Store, queue.Snapshot, error) {
-	store, s, err := a.openSession(ctx, refs)
-	if err != nil {
-		return nil, queue.Snapshot{}, err
+// take puts the argument where the flag is, and refuses what contradicts itself.
+func (o *reportRequest) take(refs []string) error {
+	if len(refs) > 0 && o.session != "" {
+		return usagef("loop report --session "+refs[0], "a session as argument and with --session")
 	}
-	snap, err := store.Snapshot(ctx, s.ID)
-	return store, snap, err
-}
-
-// openSession opens the queue for reading and finds the session that refs name,
-// or the last one.
-func (a *app) openSession(ctx context.Context, refs []string) (*queue.Store, queue.Session, error) {
-	_, store, err := a.openStore(ctx, true)
-	if err != nil {
-		return nil, queue.Session{}, err
-	}
-	s, err := session(ctx, store, refs)
-	return store, s, err
-}
-
-func session(ctx context.Context, store *queue.Store, refs []string) (queue.Session, error) {
 	if len(refs) > 0 {
-		return store.Session(ctx, refs[0])
+		o.session = refs[0]
 	}
-	s, err := store.LastSession(ctx)
-	if errors.Is(err, queue.ErrNotFound) {
-		hint := "`loop run` makes one; `loop demo` shows the whole cycle"
-		if n, err := store.WaitingElsewhere(ctx, ""); err == nil && n > 0 {
-			hint = "`loop list` shows what waits from the client's prompt"
+	if o.since != "" && o.session != "" {
+		return usagef("loop report --since "+o.since, "--since is for all sessions, not for one")
+	}
+	forms := 0
+	for _, set := range []bool{o.json, o.md, o.html, o.check} {
+		if set {
+			forms++
 		}
-		return s, &hintedError{err: errors.New("no session in this repository yet"), hint: hint}
 	}
-	return s, err
+	if forms > 1 {
+		return usagef("loop report --json", "one of --json, --md, --html and --check")
+	}
+	return nil
+}
+
+func (a *app) report(ctx context.Context, o reportRequest) error {
+	store, snap, sessions, err := a.chosen(ctx, o)
+	if err != nil {
+		return err
+	}
+	if o.check {
+		return codeOnly(waitingCode(snap))
+	}
+	ro, err := a.sessionOptions(ctx, store, snap, sessions, o.all)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.json:
+		return report.JSON(a.stdout, snap, ro)
+	case o.md:
+		return report.Markdown(a.stdout, snap, ro)
+	case o.html:
+		return report.HTML(a.stdout, snap, ro)
+	}
+	return report.Terminal(a.stdout, snap, ro)
 }
 
 // hintedError is an error with what to type next.
@@ -97,18 +115,33 @@ func codeOnly(code int) error {
 
 // printReport prints a session for a person.
 func (a *app) printReport(ctx context.Context, store *queue.Store, snap queue.Snapshot, all bool) error {
-	ro, err := a.queueOptions(ctx, store)
+	ro, err := a.sessionOptions(ctx, store, snap, nil, all)
 	if err != nil {
 		return err
 	}
-	if ro.Earlier, err = store.WaitingElsewhere(ctx, snap.Session.ID); err != nil {
-		return err
+	return report.Terminal(a.stdout, snap, ro)
+}
+
+// sessionOptions are queueOptions for the report of a session, or of several
+// that were joined.
+func (a *app) sessionOptions(ctx context.Context, store *queue.Store, snap queue.Snapshot, sessions []queue.Session, all bool) (report.Options, error) {
+	ro, err := a.queueOptions(ctx, store)
+	if err != nil {
+		return ro, err
+	}
+	ro.Sessions = sessions
+	told := []string{snap.Session.ID}
+	for i := range sessions {
+		told = append(told, sessions[i].ID)
+	}
+	if ro.Earlier, err = store.WaitingElsewhere(ctx, told...); err != nil {
+		return ro, err
 	}
 	s := snap.Session
 	ro.All, ro.Roots = all, a.verbose
 	if a.showsReceipts(s) {
 		if ro.Said, err = said(ctx, store, s, snap.Attempts); err != nil {
-			return err
+			return ro, err
 		}
 	}
 	ro.Alive = proc.Running(s.Pid, s.PidStart, s.BootID)
@@ -120,7 +153,7 @@ func (a *app) printReport(ctx context.Context, store *queue.Store, snap queue.Sn
 			ro.Titles[st.ID] = st.Title
 		}
 	}
-	return report.Terminal(a.stdout, snap, ro)
+	return ro, nil
 }
 
 // queueOptions are reportOptions for what comes from a queue: its receipts are
