@@ -49,7 +49,6 @@ type Fault struct {
 	Delay   time.Duration // wait before anything is answered
 	Status  int           // answer this instead of the reply; 0 = the reply
 	Header  http.Header
-	Kind    string // with Status; the error object's type, "" = the one of the status
 	Message string // with Status; what the error object says, "" = a word that fits it
 	Body    string // with Status; this instead of an error object, as a gateway's page
 
@@ -120,7 +119,7 @@ func (f Fault) body() []byte {
 	if f.Body != "" {
 		return []byte(f.Body)
 	}
-	return f.object(cmp.Or(f.Kind, kinds[f.Status], "api_error"))
+	return f.object(cmp.Or(kinds[f.Status], "api_error"))
 }
 
 // kinds are the types of error by status.
