@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,8 +209,18 @@ func TestTheWholeNight(t *testing.T) {
 	w.nightIsKept(docs)
 	diff(t, "the remote", remote, w.git(w.repo, "ls-remote", w.remote))
 	diff(t, "main", main, w.git(w.repo, "rev-parse", "main"))
+	printed := ""
 	for _, d := range docs {
-		t.Logf("%s", w.loop("report", d.Session.ID).stdout)
+		printed += w.loop("report", d.Session.ID).stdout + "\n"
+	}
+	t.Log(printed)
+	for i, word := range map[int]string{
+		fiveHours: "limit, waited", hangs: "hung", week: "limit, waited", crashes: "failed", killed: "interrupted",
+		lies: "unchanged", breaks: "gate failed", fails: "gate failed", asks: "question", overload: "outage, waited",
+	} {
+		if !regexp.MustCompile(`\d\d:\d\d:\d\d  ` + nightStory(i) + `  ` + word).MatchString(printed) {
+			t.Errorf("the reports do not say when story %s met: %s", nightStory(i), word)
+		}
 	}
 }
 
