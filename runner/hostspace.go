@@ -66,7 +66,8 @@ const diskFull = "the disk is full"
 // in a git of its own.
 func isFull(err error) bool {
 	var g *GitError
-	return errors.Is(err, syscall.ENOSPC) || errors.As(err, &g) && strings.Contains(g.Says, "No space left on device")
+	return errors.Is(err, syscall.ENOSPC) ||
+		errors.As(err, &g) && (strings.Contains(g.Says, "No space left on device") || strings.Contains(g.Says, "Out of diskspace"))
 }
 
 // withRoom does something again when the disk was full and there was a reserve

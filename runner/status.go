@@ -121,7 +121,7 @@ func writeStatus(state string, s Status) error {
 	}
 	path := filepath.Join(state, statusName)
 	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
-		return err
+		return errors.Join(err, os.Remove(path+".new"))
 	}
 	return os.Rename(path+".new", path)
 }

@@ -28,11 +28,11 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		return end, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
+	defer os.Remove(filepath.Join(a.Dir, settingsName)) // still there when there was no handshake
 	prompt, f, err := r.prepare(keep, s, a, server.Settings(denials(r.o)...))
 	if err != nil {
 		return end, err
 	}
-	defer os.Remove(f.settings) // still there when there was no handshake
 	stderr, err := create(filepath.Join(a.Dir, stderrName))
 	if err != nil {
 		return end, err
