@@ -190,6 +190,19 @@ func giveUp(a *Action) {
 	a.Replay.Error = "loop ended in the middle of it: it may have taken effect or not"
 }
 
+// AsFound is an action as RecoverReplays would leave it: of a replay whose
+// process is gone nobody knows the outcome, also before that is written.
+func (s *Store) AsFound(a Action) Action {
+	if a.Status == Replaying && (a.Owner == nil || !s.o.Alive(*a.Owner)) {
+		if a.Replay != nil {
+			r := *a.Replay
+			a.Replay = &r
+		}
+		giveUp(&a)
+	}
+	return a
+}
+
 // deadReplays looks, without writing, for replays whose process is gone.
 func (s *Store) deadReplays(ctx context.Context) ([][]byte, error) {
 	var raw [][]byte

@@ -263,3 +263,26 @@ func TestPidAlive(t *testing.T) {
 		t.Error("a child that has ended counts as alive")
 	}
 }
+
+// A replay whose process is gone is known as such before anybody writes it.
+func TestAsFound(t *testing.T) {
+	s := newStore(t)
+	mustAdd(t, s, push("t1"))
+	begun, err := s.BeginReplay(t.Context(), "1", nil, Decision{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, alive := range []bool{true, false} {
+		s.o.Alive = func(Owner) bool { return alive }
+		want := Replaying
+		if !alive {
+			want = Unknown
+		}
+		if got := s.AsFound(begun); got.Status != want || alive != (got.Replay.Error == "") {
+			t.Errorf("alive %v: %s, %+v", alive, got.Status, got.Replay)
+		}
+	}
+	if begun.Replay.Error != "" {
+		t.Error("the action itself was changed")
+	}
+}

@@ -32,7 +32,12 @@ func (r Request) ask(ctx context.Context, a queue.Action, shown Since) (bool, er
 	} else if n := strings.Count(commandOf(a.AsRun()), "\n") + 1; n > 1 {
 		question = fmt.Sprintf("run these %d lines? [y/N] ", n)
 	}
-	if _, err := io.WriteString(r.Out, question); err != nil {
+	return r.question(ctx, question)
+}
+
+// question asks for a line and waits for it.
+func (r Request) question(ctx context.Context, text string) (bool, error) {
+	if _, err := io.WriteString(r.Out, text); err != nil {
 		return false, err
 	}
 	type answer struct {

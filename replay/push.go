@@ -30,6 +30,7 @@ type Push struct {
 	Refs    []PushRef
 	Asked   bool   // the remote has said what it has; otherwise what was last seen of it counts
 	Silent  string // why it was not asked or did not answer
+	Guarded bool   // it was not asked because a program of somebody else's could run
 	Problem string // why what would be pushed is not known; "" = it is
 
 	Stale  []string // why it is not what was deferred: refused, if the person does not insist

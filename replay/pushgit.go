@@ -114,11 +114,11 @@ func (g git) ask(p *Push, l pushLine, refs []wanted, o PushOptions) map[string]s
 		p.Silent = "it was not to be asked"
 		return nil
 	case l.offline != "":
-		p.Silent = l.offline
+		p.Silent, p.Guarded = l.offline, true
 		return nil
 	}
 	if key := g.hooked(p.Remote); key != "" {
-		p.Silent = "the repository's own settings say how it is reached (" + key + ")"
+		p.Silent, p.Guarded = "the repository's own settings say how it is reached ("+key+")", true
 		return nil
 	}
 	args := []string{"ls-remote", "--quiet", "--", p.URL}

@@ -43,7 +43,7 @@ type Request struct {
 	Yes        bool      // do not ask
 	Again      bool      // it may have run before
 	Anyway     bool      // a push that is not what was deferred is replayed too
-	DryRun     bool      // show and stop
+	DryRun     bool      // show it, run the tool's own dry run where one is known, and stop
 
 	Who         string // the person, for the record
 	Now         func() time.Time
@@ -113,8 +113,11 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	if err := Show(r.Out, a, since); err != nil {
 		return res, err
 	}
-	if err := since.refuse(a); err != nil || r.DryRun {
+	if err := since.refuse(a); err != nil {
 		return res, err
+	}
+	if r.DryRun {
+		return res, r.dryRun(ctx, a, since)
 	}
 	if !r.Anyway {
 		if err := refusePushes(a, since.Pushes, !r.Yes); err != nil {

@@ -26,6 +26,9 @@ has now if it was made at the prompt. Other tools of the client's are not replay
 Before a push it says what would be sent now, and asks the remote. A push that is no longer what was
 deferred (its branch was rewritten, the remote has moved) needs --anyway.
 
+With --dry-run nothing is run but the tool's own dry run, if it is known and the command is one plain
+command: git push, npm publish, cargo publish, terraform plan, kubectl, helm, rsync and others.
+
 With --edit your editor opens first, with the command, or with the call's input as JSON. Both forms
 are kept; nothing is kept of an edit that you then decline.
 
@@ -57,7 +60,7 @@ func newApprove(a *app) *cobra.Command {
 	f.BoolVar(&o.anyway, "anyway", false, "run a push that is not what was deferred: its branch or the remote has moved")
 	f.BoolVar(&o.always, "always", false, "and let exactly this command run from now on, by a rule in your own rules.toml")
 	f.BoolVar(&o.edit, "edit", false, "change it in your editor ($VISUAL, $EDITOR) before it is shown")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run, and stop")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run, run the tool's own dry run where one is known, and stop")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "end it after this time")
 	return cmd
 }

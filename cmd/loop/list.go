@@ -22,11 +22,17 @@ func newList(a *app) *cobra.Command {
 			}
 			var f queue.Filter
 			if !o.all {
-				f.Status = []queue.Status{queue.Pending, queue.Approved, queue.Failed, queue.Unknown}
+				f.Status = []queue.Status{queue.Pending, queue.Approved, queue.Failed, queue.Unknown, queue.Replaying}
 			}
 			actions, err := store.Actions(cmd.Context(), f)
 			if err != nil {
 				return err
+			}
+			for i := range actions {
+				actions[i] = store.AsFound(actions[i])
+			}
+			if !o.all {
+				actions = slices.DeleteFunc(actions, func(x queue.Action) bool { return x.Status == queue.Replaying })
 			}
 			if !o.all && !o.mentions {
 				actions = slices.DeleteFunc(actions, func(x queue.Action) bool { return x.Evidence == policy.Mentioned })
@@ -56,6 +62,7 @@ func newShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			x = store.AsFound(x)
 			ro, err := a.queueOptions(cmd.Context(), store)
 			if err != nil {
 				return err
