@@ -25,6 +25,7 @@ type Work struct {
 
 	Parallel int    `json:"parallel,omitempty"` // so many stories at the same time, each in a lane; 0 = one after the other
 	Lanes    []Lane `json:"lanes,omitempty"`    // those that are there
+	Making   bool   `json:"making,omitempty"`   // the work tree is being made: nothing in it is anybody's
 }
 
 // Lane is where one of several stories is worked on at the same time: a work
@@ -33,6 +34,7 @@ type Lane struct {
 	Story  string `json:"story"`
 	Dir    string `json:"dir"`
 	Branch string `json:"branch"`
+	Ready  bool   `json:"ready,omitempty"` // false: it is being made or taken away, and nothing in it is anybody's
 }
 
 // Merged is how an attempt's work was put onto the session's branch, on which

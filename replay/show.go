@@ -150,7 +150,7 @@ func workNotes(a queue.Action, w *queue.Work) []string {
 	push := slices.ContainsFunc(a.Rules, func(r string) bool { return strings.Contains(r, "push") })
 	switch {
 	case push && w.Parallel > 0 && strings.HasPrefix(a.GitBranch, w.Branch+"-"):
-		out = append(out, fmt.Sprintf("!! the branch %s was that of this story alone; what became of the whole session is on %s",
+		out = append(out, fmt.Sprintf("!! %s is the branch of this story's own work tree, where it was put together with those before it; all of the session is on %s",
 			term.Quote(term.Lookalikes(a.GitBranch)), term.Quote(term.Lookalikes(w.Branch))))
 	case push:
 		out = append(out, fmt.Sprintf("!! the work of that session is on the branch %s: a push of another branch sends none of it before it is merged there",

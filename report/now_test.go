@@ -25,11 +25,17 @@ func standing(state string) Standing {
 func TestNowSaysTheState(t *testing.T) {
 	waiting := standing(StateRunning)
 	waiting.Phase, waiting.Until, waiting.WaitSeconds, waiting.Why = "waiting", waiting.At.Add(time.Hour), 3600, "You've hit your limit"
+	beside := standing(StateRunning)
+	beside.InFlight = []Flight{
+		{Number: 2, Story: "US-2\x1b]0;x\x07", Title: "Second", Phase: "working", StorySeconds: 90, Calls: 7, Doing: "curl \u202eevil", QuietSeconds: 12},
+		{Number: 4, Story: "US-4", Title: "Fourth", Phase: "checking", StorySeconds: 30, Calls: 1},
+	}
 	tests := map[string]struct {
 		s    Standing
 		want []string
 		not  string
 	}{
+		"beside":  {beside, []string{"2 of 5: US-2", "1m30s, 7 calls; last sign of life 12s ago", `\u202eevil`, "4 of 5: US-4 Fourth the client has ended; what it did is read"}, "attempt "},
 		"none":    {Standing{State: StateNone}, []string{"No run has worked"}, "story"},
 		"start":   {Standing{State: StateStarting, Pid: 42}, []string{"starting (pid 42)"}, "story"},
 		"working": {standing(StateRunning), []string{"Running for 2h00m (pid 42)", "2 of 5: US-2", "1m30s, 7 calls, 1 refused; last sign of life 12s ago", `\u202eevil`, "1 passed, 4 to go", "$1.50", "3 actions"}, "abcdefghijklmnop"},

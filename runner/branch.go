@@ -362,13 +362,14 @@ func (r *run) makeWorktree(ctx context.Context, g *ground, w *queue.Work) error 
 		}
 		return err
 	}
-	w.Dir = filepath.Join(realOr(r.o.State), "worktrees", shortID(r.session.ID))
-	if err := os.MkdirAll(filepath.Dir(w.Dir), 0o700); err != nil {
+	w.Dir, w.Making = filepath.Join(realOr(r.o.State), "worktrees", shortID(r.session.ID)), true
+	if err := errors.Join(os.MkdirAll(filepath.Dir(w.Dir), 0o700), r.o.Store.PutSession(ctx, r.session)); err != nil {
 		return err
 	}
 	if _, err := g.t.git(ctx, nil, "worktree", "add", "--quiet", w.Dir, w.Branch); err != nil {
 		return errors.Join(err, g.t.dropBranch(ctx, w))
 	}
+	w.Making = false
 	return nil
 }
 

@@ -51,6 +51,9 @@ func tidy(ctx context.Context, o *Options, dead []queue.Session) error {
 		if _, err := proc.EndMarked(s.ID); err != nil {
 			return err
 		}
+		if err := unmake(ctx, o, s); err != nil {
+			return err
+		}
 		t, err := checkoutOf(ctx, o, s)
 		if err != nil {
 			return err
@@ -196,4 +199,21 @@ func locksIn(dir string) (locks []string) {
 		return nil
 	})
 	return locks
+}
+
+// unmake takes away the work tree of a session that was being made for it, and
+// the branch, on which nothing is yet when loop made it.
+func unmake(ctx context.Context, o *Options, s queue.Session) error {
+	if s.Work == nil || !s.Work.Making || s.Work.Gone {
+		return nil
+	}
+	if err := wipeTree(ctx, o, s.Work.Dir); err != nil {
+		return err
+	}
+	t, err := openCheckout(ctx, o, o.Root, "")
+	if err == nil && t.commitOf(ctx, "refs/heads/"+s.Work.Branch) == s.Work.Base {
+		err = t.dropBranch(ctx, s.Work)
+	}
+	s.Work.Gone = true
+	return errors.Join(err, o.Store.PutSession(ctx, s))
 }

@@ -192,7 +192,9 @@ func (l *lane) standOn(ctx context.Context, from, to, commit string) error {
 	if err != nil {
 		return err
 	}
-	if err := copyFile(index, filepath.Join(a.Dir, indexName)); err != nil {
+	// The one that is there is good for whoever comes after a crash.
+	kept := filepath.Join(a.Dir, indexName)
+	if err := errors.Join(copyFile(index, newName(kept)), os.Rename(newName(kept), kept)); err != nil {
 		return err
 	}
 	a.Before = &queue.TreeState{Head: commit, Tree: tree}

@@ -57,6 +57,11 @@ func (f *fleet) open(ctx context.Context, number int, s stories.Story) (*lane, e
 	if _, err := t.git(ctx, nil, "worktree", "add", "--quiet", l.where.Dir, l.where.Branch); err != nil {
 		return nil, err
 	}
+	l.where.Ready = true
+	w.Lanes[len(w.Lanes)-1] = l.where
+	if err := r.o.Store.PutSession(ctx, r.session); err != nil {
+		return nil, err
+	}
 	l.r = f.seenFrom(l, name)
 	if l.r.trees, err = newTrees(ctx, l.r.o, r.session.ID); err != nil {
 		return nil, err
@@ -140,33 +145,74 @@ func removeLane(ctx context.Context, admin, t *checkout, s *queue.Session, where
 	if waits, err := waitsIn(ctx, t.o, s.ID, where); err != nil || waits {
 		return false, err
 	}
-	at := admin.commitOf(ctx, "refs/heads/"+where.Branch)
-	// Without that file git would speak of a repository around it.
-	if _, err := os.Lstat(filepath.Join(where.Dir, ".git")); err == nil {
-		w, err := t.snapshot(ctx)
-		if err != nil || len(w.nested) > 0 {
-			t.o.Log.Warn("a work tree stays", "dir", where.Dir, "nested", w.nested, "error", err)
-			return false, nil
+	if where.Ready {
+		if kept, err := t.emptied(ctx, s, where); err != nil || !kept {
+			return false, err
 		}
-		// What gates wrote when all was committed is worth nothing, but is not
-		// thrown away without a copy either.
-		if clean, err := t.treeOf(ctx, "HEAD"); err != nil || clean != w.tree {
-			if err := t.keepRest(ctx, s, where, w); err != nil {
-				return false, err
-			}
+		at := slices.IndexFunc(s.Work.Lanes, func(l queue.Lane) bool { return l.Dir == where.Dir })
+		s.Work.Lanes[at].Ready = false
+		if err := t.o.Store.PutSession(ctx, *s); err != nil {
+			return false, err
 		}
 	}
-	if _, err := admin.git(ctx, nil, "worktree", "remove", "--force", where.Dir); err != nil {
-		if _, statErr := os.Stat(where.Dir); statErr == nil {
-			t.o.Log.Warn("a work tree stays", "dir", where.Dir, "error", err)
-			return false, nil
-		}
+	// git takes away what it can; a work tree that is only half there it does
+	// not know.
+	_, _ = admin.git(ctx, nil, "worktree", "remove", "--force", where.Dir)
+	if err := wipeTree(ctx, t.o, where.Dir); err != nil {
+		t.o.Log.Warn("a work tree stays", "dir", where.Dir, "error", err)
+		return false, nil
 	}
-	if err := admin.dropLaneBranch(ctx, s, where, at); err != nil {
+	if err := admin.dropLaneBranch(ctx, where); err != nil {
 		return false, err
 	}
 	s.Work.Lanes = slices.DeleteFunc(s.Work.Lanes, func(l queue.Lane) bool { return l.Dir == where.Dir })
 	return true, nil
+}
+
+// emptied makes sure that nothing is in a lane that is nowhere else; ok is false
+// when something is that git cannot keep.
+func (t *checkout) emptied(ctx context.Context, s *queue.Session, where queue.Lane) (ok bool, err error) {
+	// Without that file git would speak of a repository around it.
+	if _, err := os.Lstat(filepath.Join(where.Dir, ".git")); err != nil {
+		_, err := os.Stat(where.Dir)
+		return errors.Is(err, os.ErrNotExist), nil
+	}
+	w, err := t.snapshot(ctx)
+	if err != nil || len(w.nested) > 0 {
+		t.o.Log.Warn("a work tree stays", "dir", where.Dir, "nested", w.nested, "error", err)
+		return false, nil
+	}
+	// What gates wrote when all was committed is worth nothing, but is not
+	// thrown away without a copy either.
+	if clean, err := t.treeOf(ctx, "HEAD"); err != nil || clean != w.tree {
+		return true, t.keepRest(ctx, s, where, w)
+	}
+	return true, nil
+}
+
+// wipeTree takes away a work tree of loop's own that is only half there: one
+// that was being made or removed when loop died.
+func wipeTree(ctx context.Context, o *Options, dir string) error {
+	if filepath.Dir(dir) != filepath.Join(realOr(o.State), "worktrees") {
+		return fmt.Errorf("%q is no work tree of loop's", dir)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	common := gitDir(ctx, o)
+	if common == "" {
+		return nil
+	}
+	all := filepath.Join(common, "worktrees")
+	own := filepath.Join(all, filepath.Base(dir))
+	if at, err := os.ReadFile(filepath.Join(own, "gitdir")); err == nil && len(at) > 0 && strings.TrimSpace(string(at)) != filepath.Join(dir, ".git") {
+		return nil // another's, by the same name
+	}
+	if err := os.RemoveAll(own); err != nil {
+		return err
+	}
+	_ = os.Remove(all) // git leaves no empty one either
+	return nil
 }
 
 // waitsIn reports whether an action waits for a person that was to run in the
@@ -192,16 +238,25 @@ func (t *checkout) keepRest(ctx context.Context, s *queue.Session, where queue.L
 	return err
 }
 
-// dropLaneBranch takes away the branch of a lane, whose commits are on the
-// session's branch or put aside.
-func (t *checkout) dropLaneBranch(ctx context.Context, s *queue.Session, where queue.Lane, at string) error {
+// dropLaneBranch takes away the branch of a lane when its commits are reachable
+// otherwise.
+func (t *checkout) dropLaneBranch(ctx context.Context, where queue.Lane) error {
+	own := "refs/heads/" + where.Branch
+	at := t.commitOf(ctx, own)
 	if at == "" {
 		return nil
 	}
-	held, err := t.git(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname)", "--contains", at, "refs/heads/"+s.Work.Branch, "refs/loop")
-	if err != nil || held == "" {
+	lock, err := t.path(ctx, own+".lock")
+	if err != nil {
 		return err
 	}
-	_, err = t.git(ctx, nil, "update-ref", "-d", "refs/heads/"+where.Branch, at)
+	if err := release([]string{lock}); err != nil {
+		return err
+	}
+	held, err := t.git(ctx, nil, "for-each-ref", "--format=%(refname)", "--contains", at)
+	if err != nil || !slices.ContainsFunc(strings.Fields(held), func(ref string) bool { return ref != own }) {
+		return err
+	}
+	_, err = t.git(ctx, nil, "update-ref", "-d", own, at)
 	return err
 }

@@ -415,6 +415,11 @@ func (t *checkout) unlock(ctx context.Context) error {
 		held = append(held, t.paths["packed-refs.lock"])
 		held = append(held, locksIn(t.paths["refs/loop"])...)
 	}
+	return release(held)
+}
+
+// release takes locks away that nobody gives back.
+func release(held []string) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	over := time.After(lockPatience)

@@ -84,7 +84,7 @@ func recoverDone(ctx context.Context, o *Options, w *queue.Work, a *queue.Attemp
 // unlockLanes takes away the locks of gits that died in the lanes.
 func unlockLanes(ctx context.Context, o *Options, w *queue.Work) error {
 	for _, where := range w.Lanes {
-		if _, err := os.Lstat(filepath.Join(where.Dir, ".git")); err != nil {
+		if _, err := os.Lstat(filepath.Join(where.Dir, ".git")); err != nil || !where.Ready {
 			continue
 		}
 		t, err := openCheckout(ctx, o, where.Dir, "refs/heads/"+where.Branch)
@@ -108,7 +108,7 @@ func putBackLanes(ctx context.Context, o *Options, w *queue.Work, attempts []que
 				at = i
 			}
 		}
-		if _, err := os.Stat(where.Dir); err != nil || at < 0 || attempts[at].Before == nil {
+		if _, err := os.Stat(where.Dir); err != nil || !where.Ready || at < 0 || attempts[at].Before == nil {
 			continue
 		}
 		a := &attempts[at]
@@ -151,9 +151,11 @@ func sweepLanes(ctx context.Context, o *Options) error {
 			return err
 		}
 		for _, where := range slices.Clone(s.Work.Lanes) {
-			t, err := openCheckout(ctx, o, where.Dir, "refs/heads/"+where.Branch)
-			if err != nil {
-				return err
+			t := admin
+			if where.Ready {
+				if t, err = openCheckout(ctx, o, where.Dir, "refs/heads/"+where.Branch); err != nil {
+					return err
+				}
 			}
 			if _, err := removeLane(ctx, admin, t, &s, where); err != nil {
 				return err

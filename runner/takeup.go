@@ -50,7 +50,8 @@ const died = "loop itself died (killed, or the machine stopped)"
 
 // takeUp goes on on the branch of an earlier session that worked in a work tree
 // of its own, where that is still there: name says which, or it is that of the
-// last session, when its loop died. What was done there is not done again.
+// last session, when not all of it is in what is checked out. What was done there
+// is not done again.
 func (r *run) takeUp(ctx context.Context, g *ground, w *queue.Work, name string) (taken bool, err error) {
 	if w.Mode != queue.WorkWorktree {
 		return false, nil
@@ -64,9 +65,6 @@ func (r *run) takeUp(ctx context.Context, g *ground, w *queue.Work, name string)
 			continue
 		}
 		old := s.Work
-		if name == "" && s.Stopped != died {
-			return false, nil
-		}
 		if old == nil || old.Mode != w.Mode || old.Gone || name != "" && old.Branch != name {
 			if name == "" {
 				return false, nil
@@ -75,13 +73,15 @@ func (r *run) takeUp(ctx context.Context, g *ground, w *queue.Work, name string)
 		}
 		tip := g.t.commitOf(ctx, "refs/heads/"+old.Branch)
 		switch within := g.t.within(ctx, g.base, tip); {
-		case tip == "":
-			return false, nil
+		case tip == "", name == "" && g.t.within(ctx, tip, g.base) && s.Stopped != died:
+			return false, nil // all of it is in what is checked out
 		case !within && name != "":
 			return false, &PlaceError{
 				Text: fmt.Sprintf("the branch %q has not all that you have checked out", name),
 				Next: fmt.Sprintf("git -C %s merge %s, or give another name with --branch", old.Dir, cmp.Or(short(g.from), g.base)),
 			}
+		case !within && s.Stopped != died:
+			return false, nil
 		case !within:
 			r.o.Progress.Notice(fmt.Sprintf("what the session that died has done is on %s, which has not all that you have checked out: its stories are worked on again, unless you merge it first", old.Branch))
 			return false, nil

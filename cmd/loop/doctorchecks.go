@@ -164,6 +164,14 @@ func (d *doctor) checkGit(ctx context.Context) check {
 	case !d.w.Git:
 		return notef("%s; this folder is no repository, so commits and pushes cannot be followed", version)
 	}
+	if d.c.Parallel > 1 {
+		merge := proc.Run(ctx, proc.RunOptions{
+			Argv: []string{"git", "merge-tree", "--write-tree", "HEAD", "HEAD"}, Dir: d.w.Root, Env: d.a.env, Timeout: 10 * time.Second, Now: d.a.now,
+		})
+		if !merge.OK() {
+			return bad(fmt.Errorf("%s cannot merge without a work tree, or there is no commit yet: parallel = %d needs git 2.38 or newer and a commit", version, d.c.Parallel), "install a newer git, or set parallel = 1")
+		}
+	}
 	return okf("%s, repository %s", version, d.w.Root)
 }
 

@@ -74,7 +74,7 @@ func (d *doctor) checkEstimate(ctx context.Context) check {
 	if err != nil {
 		return notef("not known: %v", err)
 	}
-	text := past.text(len(open))
+	text := past.text(len(open), d.c.Parallel)
 	var held []string
 	for i := range open {
 		if d.set != nil && len(steps(d.set, &open[i])) > 0 {

@@ -90,7 +90,7 @@ func (a *app) dryHost(ctx context.Context, ro *runner.Options, n int) error {
 	if err != nil {
 		return err
 	}
-	a.printf("Estimate: %s\n", past.text(n))
+	a.printf("Estimate: %s\n", past.text(n, ro.Parallel))
 	least, ok := runner.Tightest(ro)
 	switch {
 	case !ok:

@@ -93,13 +93,17 @@ func median[T cmp.Ordered](list []T) (m T) {
 	return list[len(list)/2]
 }
 
-// text says what n stories will take.
-func (e estimate) text(n int) string {
+// text says what n stories will take, so many at the same time.
+func (e estimate) text(n, beside int) string {
 	if e.stories == 0 {
 		return "not known: no story of this repository has come to its end yet"
 	}
 	text := fmt.Sprintf("about %s and $%.2f a story (median of %d)", clock(e.time), e.costUSD, e.stories)
-	if n > 1 {
+	switch beside = max(1, min(n, beside)); {
+	case beside > 1:
+		text += fmt.Sprintf(", so at least %s and $%.2f for %d, %d at the same time; waits for limits come on top",
+			clock(time.Duration((n+beside-1)/beside)*e.time), float64(n)*e.costUSD, n, beside)
+	case n > 1:
 		text += fmt.Sprintf(", so %s and $%.2f for %d; waits for limits come on top", clock(time.Duration(n)*e.time), float64(n)*e.costUSD, n)
 	}
 	return text

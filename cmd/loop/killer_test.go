@@ -96,7 +96,7 @@ var (
 	// What is within folders that are thrown away as a whole, the status, which
 	// is renamed into its place and decides nothing, and git's objects, which are
 	// nothing before something names them.
-	scratch = regexp.MustCompile(`^state/[^/]+/((index-[0-9]+|runs/[^/]+/objects)/|status\.json|reserve$)|/\.git/objects/`)
+	scratch = regexp.MustCompile(`^state/[^/]+/((index-[0-9]+|runs/[^/]+/objects[^/]*)/|status\.json|reserve$)|/\.git/objects/`)
 	// What is another in each run.
 	changing = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[-/][0-9a-f]{8}\b|index\.stash\.\d+|-\d{6,}|\d{4}-\d\d-\d\d`)
 )

@@ -92,8 +92,9 @@ func (n *longNight) killed(when func() bool) (ended bool) {
 }
 
 // whole fails unless every story is on the branch of the last session, once, and
-// nothing else of the night is left.
-func (n *longNight) whole(count int) {
+// nothing else of the night is left. own are commits that agents made
+// themselves: those of an attempt that was cut short are kept elsewhere.
+func (n *longNight) whole(count int, own ...string) {
 	n.t.Helper()
 	docs := n.sessions()
 	last := docs[len(docs)-1]
@@ -103,6 +104,7 @@ func (n *longNight) whole(count int) {
 	for line := range strings.Lines(log) {
 		got = append(got, strings.TrimSpace(line))
 	}
+	want = append(want, own...)
 	for i := range count {
 		want = append(want, fmt.Sprintf("%d: Write file %d", i+1, i+1))
 	}
