@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -252,7 +253,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 
 // start opens a session: the plan, the client's version, the record.
 func start(ctx context.Context, o *Options) (*run, []stories.Story, *ground, error) {
-	plan, _, err := Plan(ctx, o)
+	plan, f, err := Plan(ctx, o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -280,6 +281,7 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, *ground, err
 	if o.Account != "" {
 		o.Progress.Notice("account: " + o.Account)
 	}
+	r.tellAway(f)
 	self := proc.Self()
 	o.Log.Info("session starts", "session", r.session.ID, "client", version, "level", r.session.Level, "stories", len(plan), "state", o.State)
 	r.session.Pid, r.session.PidStart, r.session.BootID = self.Pid, self.Start, proc.BootID()
@@ -317,7 +319,7 @@ func Plan(ctx context.Context, o *Options) ([]stories.Story, *stories.File, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := reopen(ctx, o, f); err != nil {
+	if err := errors.Join(reopen(ctx, o, f), doneAway(ctx, o, f)); err != nil {
 		return nil, nil, err
 	}
 	open, err := f.Order()
@@ -327,6 +329,9 @@ func Plan(ctx context.Context, o *Options) ([]stories.Story, *stories.File, erro
 	heldBack(f, open)
 	if o.Only != "" {
 		return planOnly(f, open, o.Only)
+	}
+	if away := awayText(f); len(open) == 0 && away != "" {
+		return nil, f, fmt.Errorf("%w (%s)", ErrNoOpen, away)
 	}
 	if held := f.Held(); len(open) == 0 && len(held) > 0 {
 		return nil, f, fmt.Errorf("%w: story %q %s (%d held)", ErrHeld, held[0].ID, held[0].Held, len(held))
@@ -349,6 +354,9 @@ func planOnly(f *stories.File, open []stories.Story, id string) ([]stories.Story
 	for _, s := range f.Stories {
 		if s.ID == id && s.Held != "" {
 			return nil, f, fmt.Errorf("%w: story %q %s", ErrHeld, id, s.Held)
+		}
+		if s.ID == id && strings.HasPrefix(s.Conflict, awayMark) {
+			return nil, f, fmt.Errorf("story %q is %s: merge that, or delete it to have the story done anew", id, s.Conflict)
 		}
 		if s.ID == id {
 			return nil, f, fmt.Errorf("story %q is done already: clear its done mark to work on it again", id)

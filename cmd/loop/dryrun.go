@@ -14,7 +14,7 @@ import (
 func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) error {
 	plan, file, err := runner.Plan(ctx, ro)
 	if errors.Is(err, runner.ErrNoOpen) {
-		a.printf("Nothing to do: %s in %s.\n", err, term.Quote(rel(ro.Root, ro.Stories)))
+		a.printf("Nothing to do: %s in %s.\n", term.Quote(err.Error()), term.Quote(rel(ro.Root, ro.Stories)))
 		return nil
 	}
 	if err != nil {
@@ -56,6 +56,11 @@ func (a *app) dryRun(ctx context.Context, ro *runner.Options, c config.Config) e
 		}
 		if held := steps(ro.Set, &s); len(held) > 0 {
 			a.printf("     asks for what will wait for you: %s\n", term.Line(strings.Join(held, ", ")))
+		}
+	}
+	for _, s := range file.Stories {
+		if s.Done && s.Conflict != "" {
+			a.printf("  done: %s  %s\n", term.Quote(s.ID), term.Quote(s.Conflict))
 		}
 	}
 	for _, s := range file.Held() {

@@ -116,7 +116,7 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 	closeAway()
 	p.close()
 	if errors.Is(err, runner.ErrNoOpen) {
-		a.printf("Nothing to do: %s in %s.\n", runner.ErrNoOpen, term.Quote(rel(w.Root, ro.Stories)))
+		a.printf("Nothing to do: %s in %s.\n", term.Quote(err.Error()), term.Quote(rel(w.Root, ro.Stories)))
 		return nil
 	}
 	if s.ID == "" {
