@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +40,12 @@ func newView(o Options) view {
 	return view{width: 80, height: 24, styles: term.NewStyles(o.Color), loc: loc}
 }
 
-func (v *view) take(s Snapshot) { v.s, v.known = s, true }
+func (v *view) take(s Snapshot) {
+	v.s, v.known = s, true
+	if !slices.ContainsFunc(s.Stories, func(st Story) bool { return st.ID == v.chosen }) {
+		v.chosen = "" // it was of a run before
+	}
+}
 
 // shown is the story whose lines are shown.
 func (v *view) shown() string {
@@ -67,6 +73,9 @@ func (v *view) index() int {
 func (v *view) move(by int) {
 	if n := len(v.s.Stories); n > 0 {
 		v.chosen = v.s.Stories[min(max(v.index()+by, 0), n-1)].ID
+	}
+	if v.chosen == v.s.Story {
+		v.chosen = "" // back at the one under way, which is followed
 	}
 }
 
@@ -137,6 +146,8 @@ func (v *view) state() (term.Style, string) {
 	text := fmt.Sprintf("Running for %s (pid %d), story %d of %d", span(s.Seconds), s.Pid, s.Number, s.Total)
 	if n := len(s.InFlight); n > 1 {
 		text = fmt.Sprintf("Running for %s (pid %d), %d stories at once of %d", span(s.Seconds), s.Pid, n, s.Total)
+	} else if s.Story != "" {
+		text += ": " + term.Line(s.Story)
 	}
 	switch s.StopAsked {
 	case "now":
@@ -203,6 +214,9 @@ func (v *view) last(width, rows int) []string {
 		return nil
 	}
 	title := "-- " + term.Truncate(term.Line(story), width/2) + " "
+	if v.chosen != "" && v.s.State == report.StateRunning && v.s.Story != "" {
+		title += term.Truncate("(f goes back to "+term.Line(v.s.Story)+") ", max(0, width-term.Cells(title)))
+	}
 	out := []string{v.styles.Faint.Render(title + strings.Repeat("-", max(0, width-term.Cells(title))))}
 	if v.linesOf != story || len(v.lines) == 0 {
 		return append(out, v.styles.Faint.Render("  nothing yet"))

@@ -203,3 +203,30 @@ func TestPlain(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The story under way is followed until the person goes to another one, again
+// when they are back at it, and in the next run.
+func TestTheStoryUnderWayIsFollowed(t *testing.T) {
+	v := newView(Options{})
+	v.take(sample())
+	v.move(1)
+	next := sample()
+	next.Story = "US-4"
+	v.take(next)
+	if v.shown() != "US-3" {
+		t.Errorf("a chosen story is left: %q", v.shown())
+	}
+	v.move(1)
+	next.Story = "US-5"
+	v.take(next)
+	if v.shown() != "US-5" {
+		t.Errorf("not followed after going back to it: %q", v.shown())
+	}
+	v.move(-1)
+	next.Stories = []Story{{ID: "B-1"}, {ID: "B-2"}}
+	next.Story = "B-2"
+	v.take(next)
+	if v.shown() != "B-2" {
+		t.Errorf("in the next run: %q", v.shown())
+	}
+}

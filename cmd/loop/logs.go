@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
 	"github.com/seed-b23e517c/loop/runner"
@@ -27,6 +28,8 @@ line each, the first lines of what they gave, refusals with their number in the 
 
 STORY is a story's id, and its last attempt is shown; STORY-2 is the second attempt.
 Without STORY: the last attempt of all.
+With -f it goes on with the next attempt at the story as long as one may come, without STORY with whatever
+the run works on next, until the run ends; STORY-2 ends with that attempt.
 
 Exit codes: 0 shown; 1 failed, or no such attempt; 2 wrong use; 130 interrupted.`
 
@@ -38,12 +41,12 @@ type logsOptions struct {
 func newLogs(a *app) *cobra.Command {
 	var o logsOptions
 	cmd := &cobra.Command{
-		Use: "logs [STORY]", Short: "Read what the agent did in an attempt; -f follows it", Long: logsLong,
+		Use: "logs [STORY]", Short: "Read what the agent did in an attempt; -f follows the run", Long: logsLong,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error { return left(a.logs(cmd.Context(), refs, o)) },
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on until the attempt ends")
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, the next attempts included")
 	f.StringVar(&o.session, "session", "", "an attempt of this session; the newest that has one by default")
 	f.BoolVar(&o.raw, "raw", false, "the transcript as it is kept; on a terminal quoted and masked")
 	f.BoolVar(&o.all, "all", false, "fold nothing")
@@ -63,6 +66,31 @@ func (a *app) logs(ctx context.Context, refs []string, o logsOptions) error {
 	if err != nil {
 		return err
 	}
+	ro, err := a.queueOptions(ctx, store)
+	if err != nil {
+		return err
+	}
+	ro.All = o.all
+	for {
+		if err := a.oneLog(ctx, w, store, at, ro, o); err != nil {
+			return err
+		}
+		if !o.follow || ref != "" && ref != at.Story {
+			return nil
+		}
+		next, ok, err := a.nextAttempt(ctx, w, store, at, ref)
+		if err != nil || !ok {
+			return err
+		}
+		at = next
+		if !o.raw {
+			a.printf("\n== story %s, attempt %d ==\n", term.Quote(at.Story), at.Number)
+		}
+	}
+}
+
+// oneLog prints one attempt.
+func (a *app) oneLog(ctx context.Context, w workspace.Workspace, store *queue.Store, at queue.Attempt, ro report.Options, o logsOptions) error {
 	t := &tail{a: a, store: store, state: w.State, at: at, follow: o.follow}
 	r, err := t.open(ctx)
 	if err != nil {
@@ -72,13 +100,7 @@ func (a *app) logs(ctx context.Context, refs []string, o logsOptions) error {
 	if o.raw {
 		return a.rawLog(r)
 	}
-	ro, err := a.queueOptions(ctx, store)
-	if err != nil {
-		return err
-	}
-	ro.All = o.all
-	l := report.NewLog(a.stdout, ro, numbers(ctx, store, at))
-	return transcript.Each(r, transcript.Options{}, l.Event)
+	return transcript.Each(r, transcript.Options{}, report.NewLog(a.stdout, ro, numbers(ctx, store, at)).Event)
 }
 
 // rawLog prints a transcript as it is; a terminal gets no byte of it raw.

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/runner"
 )
@@ -110,4 +113,48 @@ func (t *tail) over() bool {
 	}
 	t.rest++
 	return t.rest > tailRest
+}
+
+// nextAttempt waits for the attempt that follows one in its session: at the
+// story, or at any when none is named. ok is false when none will come.
+func (a *app) nextAttempt(ctx context.Context, w workspace.Workspace, store *queue.Store, last queue.Attempt, story string) (next queue.Attempt, ok bool, err error) {
+	said := false
+	for final := false; ; {
+		list, err := store.Attempts(ctx, last.Session)
+		if err != nil {
+			return next, false, err
+		}
+		for _, x := range list {
+			if x.ID == last.ID {
+				last = x
+			}
+			if x.ID > last.ID && (story == "" || x.Story == story) {
+				return x, true, nil
+			}
+		}
+		if final {
+			return next, false, nil
+		}
+		s, err := store.Session(ctx, last.Session)
+		if err != nil {
+			return next, false, err
+		}
+		_, busy := runner.Busy(w.State)
+		// One that came while this was asked is still found.
+		if final = !s.Ended.IsZero() || !busy || story != "" && settled(&last); final {
+			continue
+		}
+		if st, there, err := runner.ReadStatus(w.State); err == nil && there && !said && st.Phase == runner.PhaseWaiting && st.Session == last.Session {
+			said = true
+			fmt.Fprintf(a.stderr, "waits until %s: %s\n", st.Until.Local().Format("2 Jan 15:04"), term.Line(st.Why))
+		}
+		if err := pauseFor(tailPoll)(ctx); err != nil {
+			return next, false, err
+		}
+	}
+}
+
+// settled: no other attempt at the story follows in the session.
+func settled(at *queue.Attempt) bool {
+	return at.Outcome.Passed() && !at.Ended.IsZero() || at.Outcome == queue.Question || at.Blocked != ""
 }
