@@ -69,7 +69,7 @@ type Budget struct {
 	Stories int           // at most this many stories a run; 0 = all
 
 	SessionUSD, StoryUSD       float64 // 0 = none
-	SessionTokens, StoryTokens int64   // 0 = none; counted when an attempt has ended
+	SessionTokens, StoryTokens int64   // 0 = none; input, output and cache writes
 }
 
 // Retries says how often a story is tried.

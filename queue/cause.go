@@ -32,6 +32,7 @@ const (
 	ReplyTooLong  Cause = "reply-too-long"
 	BadRequest    Cause = "bad-request"
 	OverBudget    Cause = "budget" // the cost cap of the attempt
+	OverTokens    Cause = "tokens" // the cap of tokens of its story or session
 )
 
 // String is the cause in words.
@@ -43,7 +44,7 @@ func (c Cause) String() string {
 		Network: "no connection to the provider", Untrusted: "certificate not accepted", Proxy: "the proxy wants a login",
 		Unexplained: "a request failed, loop does not know why", Outdated: "the client is too old for the provider",
 		NotLoggedIn: "not logged in", NoModel: "no such model", PromptTooLong: "prompt too long", ReplyTooLong: "reply too long",
-		BadRequest: "request refused as wrong", OverBudget: "cost cap reached",
+		BadRequest: "request refused as wrong", OverBudget: "cost cap reached", OverTokens: "token cap reached",
 	}
 	if w, ok := words[c]; ok {
 		return w
@@ -71,7 +72,7 @@ func (a *Attempt) Fault() Fault {
 		return ProviderFault
 	case Network:
 		return HostFault
-	case Untrusted, Proxy, NoModel, Outdated, LongContext, ModelCredits, OverBudget:
+	case Untrusted, Proxy, NoModel, Outdated, LongContext, ModelCredits, OverBudget, OverTokens:
 		return ConfigFault
 	case PromptTooLong, BadRequest:
 		if a.Calls == 0 {

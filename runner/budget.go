@@ -7,9 +7,10 @@ import (
 	"github.com/seed-b23e517c/loop/stories"
 )
 
-// Caps bound what a session and each of its stories may cost; 0 = no cap. Money
-// is bounded while an attempt runs, because the client is told what is left;
-// tokens are counted when it has ended.
+// Caps bound what a session and each of its stories may cost; 0 = no cap. An
+// attempt is told what money is left, and is ended when it has used what tokens
+// are. Tokens are those of input, output and writes to the cache, subagents'
+// included; reads from the cache are not counted.
 type Caps struct {
 	SessionUSD, StoryUSD       float64
 	SessionTokens, StoryTokens int64
@@ -41,9 +42,32 @@ func (r *run) charge(a *queue.Attempt) spending {
 func (r *run) within(s stories.Story, story spending) *run {
 	own := *r.at(s)
 	o := *own.o
+	o.tokens = tokensLeft("story", o.Caps.StoryTokens, story.tokens)
+	if left := tokensLeft("session", o.Caps.SessionTokens, r.spent.tokens); o.tokens == nil || left != nil && left.most < o.tokens.most {
+		o.tokens = left
+	}
 	o.CostUSD = least(o.CostUSD, left(o.Caps.StoryUSD, story.usd), left(o.Caps.SessionUSD, r.spent.usd))
 	own.o = &o
 	return &own
+}
+
+// tokenCap is how many tokens an attempt may use.
+type tokenCap struct {
+	most  int64
+	whose string
+	of    int64 // the whole cap
+}
+
+func (c *tokenCap) text(used int64) string {
+	return fmt.Sprintf("the %s's cap of %d tokens is reached: %d with this attempt", c.whose, c.of, c.of-c.most+used)
+}
+
+// tokensLeft is what a cap of tokens leaves; nil = there is no cap.
+func tokensLeft(whose string, most, spent int64) *tokenCap {
+	if most <= 0 {
+		return nil
+	}
+	return &tokenCap{most: max(most-spent, 1), whose: whose, of: most}
 }
 
 // left is what a cap leaves; 0 = there is no cap.

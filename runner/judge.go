@@ -23,6 +23,7 @@ const (
 	stopTranscript       // the transcript could not be written
 	stopDisk             // because the disk is full
 	stopMemory           // its processes have too much memory
+	stopTokens           // the cap of tokens is reached
 	stopBilled           // a key would be billed that must not be
 )
 
@@ -99,6 +100,8 @@ func judgeStop(e ending) (judgement, bool) {
 		return judgement{outcome: queue.HostFailed, reason: diskFull + "; " + e.detail}, true
 	case stopTranscript:
 		return judgement{outcome: queue.AgentFailed, reason: "the transcript could not be kept: " + e.detail}, true
+	case stopTokens:
+		return judgement{outcome: queue.AgentFailed, cause: queue.OverTokens, reason: e.detail}, true
 	case stopBilled:
 		return judgement{outcome: queue.Auth, cause: queue.NotLoggedIn, reason: e.detail}, true
 	case notStopped, stopGrace:

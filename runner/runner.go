@@ -115,6 +115,7 @@ type Options struct {
 	Tell     func(Event)  // what a person who is away may want to hear of; must not wait; nil = nobody is told
 	Log      *slog.Logger // details for whoever looks for a fault; nil = none
 	Host     Host
+	tokens   *tokenCap       // of the attempt that is begun; nil = no cap
 	gitDir   string          // git's common directory; "" = not asked yet, or none
 	gateEnv  []string        // see the function; nil = not made yet
 	Kill     <-chan struct{} // closed by the second signal: end now

@@ -55,6 +55,7 @@ type watch struct {
 	end     ending
 	ran     func(escape)      // told of a call that ran and should not have; nil = nobody is
 	calls   map[string]*shown // by id, those without a result yet
+	used    map[string]int64  // tokens by message
 	doing   string
 	told    time.Time // when the live line was told last
 	seen    time.Time // when the last event came
@@ -157,6 +158,7 @@ func (w *watch) see(ev transcript.Event) {
 		w.afterResult.Stop()
 	}
 	w.trouble(ev)
+	w.count(ev)
 	switch ev.Kind {
 	case transcript.KindInit:
 		w.end.started = true
@@ -183,7 +185,11 @@ func (w *watch) see(ev transcript.Event) {
 	case transcript.KindFinal:
 		w.end.final = ev.Final
 		w.a.CostUSD, w.a.Turns = ev.Final.CostUSD, ev.Final.NumTurns
-		w.a.Tokens = ev.Final.InputTokens + ev.Final.OutputTokens
+		if f := ev.Final; f.Tokens > 0 {
+			w.a.Tokens = f.Tokens
+		} else if n := f.InputTokens + f.OutputTokens + f.CacheCreationTokens; n > w.a.Tokens {
+			w.a.Tokens = n
+		}
 		w.a.FinalText = clip(ev.Final.Result, 4000)
 		w.doing = ""
 		w.afterResult.Reset(w.grace)
@@ -193,6 +199,26 @@ func (w *watch) see(ev transcript.Event) {
 			w.end.limit = ev.RateLimit
 		}
 		w.end.bare = *ev.RateLimit == transcript.RateLimit{}
+	}
+}
+
+// count adds up the tokens of the replies, each once, and ends the attempt when
+// its cap is reached and more is to come: a reply without a call is the last.
+// What a reply still writes is only known at its end.
+func (w *watch) count(ev transcript.Event) {
+	u, ok := ev.Usage()
+	if !ok {
+		return
+	}
+	if more := u.Counted() - w.used[u.Message]; more > 0 {
+		if w.used == nil {
+			w.used = map[string]int64{}
+		}
+		w.used[u.Message] += more
+		w.a.Tokens += more
+	}
+	if c := w.o.tokens; c != nil && w.a.Tokens >= c.most && ev.Kind == transcript.KindCall {
+		w.stop(stopTokens, c.text(w.a.Tokens))
 	}
 }
 

@@ -123,8 +123,9 @@ type Final struct {
 	NumTurns       int
 	Duration       time.Duration
 	CostUSD        float64
-	InputTokens    int64
+	InputTokens    int64 // of the turn, without subagents
 	OutputTokens   int64
+	Tokens         int64 `json:",omitempty"` // of the whole process, subagents included, all but cache reads; 0 = not said
 
 	CacheReadTokens     int64 // not part of InputTokens
 	CacheCreationTokens int64 // not part of InputTokens

@@ -108,6 +108,7 @@ func (d *lineDecoder) final(v gjson.Result, ev Event) {
 		OutputTokens:        usage.Get("output_tokens").Int(),
 		CacheReadTokens:     usage.Get("cache_read_input_tokens").Int(),
 		CacheCreationTokens: usage.Get("cache_creation_input_tokens").Int(),
+		Tokens:              modelTokens(v.Get("modelUsage")),
 	}
 	for _, p := range v.Get("permission_denials").Array() {
 		f.Denials = append(f.Denials, Denial{
