@@ -141,7 +141,7 @@ func (a *app) nextAttempt(ctx context.Context, w workspace.Workspace, store *que
 		}
 		_, busy := runner.Busy(w.State)
 		// One that came while this was asked is still found.
-		if final = !s.Ended.IsZero() || !busy || story != "" && settled(&last); final {
+		if final = !s.Ended.IsZero() || !busy || story != "" && lastOf(&last); final {
 			continue
 		}
 		if st, there, err := runner.ReadStatus(w.State); err == nil && there && !said && st.Phase == runner.PhaseWaiting && st.Session == last.Session {
@@ -154,7 +154,7 @@ func (a *app) nextAttempt(ctx context.Context, w workspace.Workspace, store *que
 	}
 }
 
-// settled: no other attempt at the story follows in the session.
-func settled(at *queue.Attempt) bool {
+// lastOf: no other attempt at the story follows in the session.
+func lastOf(at *queue.Attempt) bool {
 	return at.Outcome.Passed() && !at.Ended.IsZero() || at.Outcome == queue.Question || at.Blocked != ""
 }
