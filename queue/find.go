@@ -233,13 +233,20 @@ func ambiguousActions(tx *bolt.Tx, ref string, keys [][]byte) error {
 // ones, mentions left out.
 func (s *Store) WaitingElsewhere(ctx context.Context, sessions ...string) (int, error) {
 	var raw [][]byte
+	told := make([][]byte, len(sessions))
+	for i, id := range sessions {
+		told[i] = textKey(id, "")
+	}
 	own := func(key []byte) bool {
-		return slices.ContainsFunc(sessions, func(id string) bool { return bytes.HasPrefix(key, textKey(id, "")) })
+		return slices.ContainsFunc(told, func(prefix []byte) bool { return bytes.HasPrefix(key, prefix) })
 	}
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		actions := tx.Bucket([]byte(bucketActions))
 		return tx.Bucket([]byte(bucketBySession)).ForEach(func(k, id []byte) error {
-			if b := actions.Get(id); b != nil && !own(k) {
+			if own(k) {
+				return nil
+			}
+			if b := actions.Get(id); b != nil {
 				raw = append(raw, bytes.Clone(b))
 			}
 			return nil
