@@ -21,6 +21,7 @@ type browser struct {
 	from   *bufio.Reader
 	id     int
 	target string // the session of the page
+	awake  bool   // it has answered
 	events []notice
 }
 
@@ -68,14 +69,17 @@ func newBrowser(t *testing.T) *browser {
 	childOut.Close()
 	b := &browser{t: t, to: to, from: bufio.NewReaderSize(from, 1<<20)}
 	t.Cleanup(func() {
-		b.target = ""
-		b.call("Browser.close", nil, nil)
+		if b.target = ""; b.awake && !t.Failed() {
+			b.call("Browser.close", nil, nil)
+		} else {
+			_ = cmd.Process.Kill()
+		}
 		_ = cmd.Wait()
 		to.Close()
 		from.Close()
 		_ = os.RemoveAll(profile)
 	})
-	if err := from.SetReadDeadline(time.Now().Add(3 * time.Minute)); err != nil {
+	if err := from.SetReadDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	var made struct{ TargetID string }
@@ -104,11 +108,15 @@ func (b *browser) call(method string, params map[string]any, into any) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if _, err := b.to.Write(append(raw, 0)); err != nil {
-		b.t.Fatalf("%s: %v", method, err)
-	}
+	_, err = b.to.Write(append(raw, 0))
 	for {
-		line, err := b.from.ReadBytes(0)
+		var line []byte
+		if err == nil {
+			line, err = b.from.ReadBytes(0)
+		}
+		if err != nil && !b.awake {
+			b.t.Skipf("NOT RUN: the browser does not answer (%v): nothing is known about the page in one", err)
+		}
 		if err != nil {
 			b.t.Fatalf("%s: %v", method, err)
 		}
@@ -121,6 +129,7 @@ func (b *browser) call(method string, params map[string]any, into any) {
 		if err := json.Unmarshal(bytes.TrimSuffix(line, []byte{0}), &answer); err != nil {
 			b.t.Fatal(err)
 		}
+		b.awake = true
 		if answer.ID != b.id {
 			b.events = append(b.events, answer.notice)
 			continue
