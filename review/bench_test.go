@@ -23,7 +23,7 @@ func tenThousand(b *testing.B) *queue.Store {
 	var list []queue.Action
 	for i := range 10_000 {
 		a := call(0, fmt.Sprint("US-", i), fmt.Sprintf(commands[i%3], i), policy.Blocked)
-		a.ID, a.Number, a.Session, a.ToolUseID = "", 0, "s", fmt.Sprint("t", i)
+		a.ID, a.Number, a.Session, a.ToolUseID = "", 0, fmt.Sprint("s", i), fmt.Sprint("t", i)
 		list = append(list, a)
 	}
 	if _, err := s.AddAll(b.Context(), list); err != nil {
