@@ -88,6 +88,15 @@ func (s Since) same(o Since) bool {
 		func(x, y FileChange) bool { return x.Path == y.Path && x.Modified.Equal(y.Modified) })
 }
 
+// Same reports whether two looks found the same; moved, when commits and what
+// pushes would send of them may differ, because something else has run between.
+func (s Since) Same(o Since, moved bool) bool {
+	if moved {
+		s.Head, s.Branch, s.Pushes = o.Head, o.Branch, o.Pushes
+	}
+	return s.same(o)
+}
+
 // gitState asks git for commit and branch. The repository's own settings must
 // not make it run anything.
 func gitState(ctx context.Context, dir string, env []string) (head, branch, problem string) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/internal/term"
@@ -101,12 +100,8 @@ func showAll(ctx context.Context, d Desk, seen []queue.Action, w io.Writer) (sho
 // others of the batch have run; files may not have changed.
 func (s shownAs) agree(ran bool) Agree {
 	return func(_ context.Context, a queue.Action, now replay.Since) (bool, error) {
-		same := string(a.Input) == string(s.action.Input) && a.Command == s.action.Command && a.Cwd == s.action.Cwd
-		same = same && now.Shell == s.since.Shell && (ran || now.Head == s.since.Head && now.Branch == s.since.Branch)
-		same = same && slices.EqualFunc(now.Files, s.since.Files, func(x, y replay.FileChange) bool {
-			return x.Path == y.Path && x.Modified.Equal(y.Modified)
-		})
-		if !same {
+		x, y := a.AsRun(), s.action.AsRun()
+		if string(x.Input) != string(y.Input) || x.Command != y.Command || x.Cwd != y.Cwd || now.Shell != s.since.Shell || !now.Same(s.since, ran) {
 			return false, fmt.Errorf("action #%d is not as it was shown", a.Number)
 		}
 		return true, nil

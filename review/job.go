@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,8 +36,9 @@ type job struct {
 
 // question is what a job asks about what it has shown.
 type question struct {
-	text  string
-	again bool // it has run before: a key alone is not enough
+	text string
+	why  string // a key alone is not enough
+	word string // what must be typed then; "" = nothing
 }
 
 // outcome is how a job ended.
@@ -202,16 +204,21 @@ func conflict(a queue.Action) string {
 	return text
 }
 
-// one is the replay of one action.
-func one(d Desk, seen queue.Action, again bool) work {
+// one is the replay of one action. What speaks against it needs a word.
+func one(d Desk, seen queue.Action) work {
 	return func(ctx context.Context, w io.Writer, ask func(question) (bool, error)) (string, error) {
-		res, err := d.Replay(ctx, seen, again, w, func(_ context.Context, a queue.Action, _ replay.Since) (bool, error) {
-			n := strings.Count(exact(a), "\n") + 1
-			text := "run it?"
-			if n > 1 {
-				text = fmt.Sprintf("run these %d lines?", n)
+		res, err := d.Replay(ctx, seen, true, w, func(_ context.Context, a queue.Action, since replay.Since) (bool, error) {
+			q := question{text: "run it?"}
+			if n := strings.Count(exact(a.AsRun()), "\n") + 1; n > 1 {
+				q.text = fmt.Sprintf("run these %d lines?", n)
 			}
-			return ask(question{text: text, again: again})
+			switch {
+			case queue.MayReplay(a, false) != nil:
+				q.why, q.word = "It has run before, or may have.", "again"
+			case slices.ContainsFunc(since.Pushes, func(p replay.Push) bool { return len(p.Stale) > 0 }):
+				q.why, q.word = "The push is not what was deferred.", "anyway"
+			}
+			return ask(q)
 		})
 		if err == nil && res.Declined {
 			err = errDeclined

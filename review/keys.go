@@ -205,14 +205,10 @@ func (m *model) approve(a queue.Action) tea.Cmd {
 	case a.IsQuestion():
 		return m.answer(a)
 	}
-	again := false
-	if err := queue.MayReplay(a, false); err != nil {
-		if queue.MayReplay(a, true) != nil {
-			return m.trouble(err)
-		}
-		again = true
+	if err := queue.MayReplay(a, true); err != nil {
+		return m.trouble(err)
 	}
-	return m.start("Replay "+number(a), one(m.desk, a, again))
+	return m.start("Replay "+number(a), one(m.desk, a))
 }
 
 // askingKey takes the answer to what a job asks. A yes counts once all of it
@@ -223,13 +219,11 @@ func (m *model) askingKey(name string) tea.Cmd {
 		if n := m.page.unseen(); n > 0 {
 			return m.say(true, fmt.Sprintf("%d of %d lines have not been on the screen yet: space shows them", n, m.page.lines))
 		}
-		if m.ask.again {
-			return m.open(form{field: newField("", true), label: "It has run before. To run it once more, type again:", hint: hintSingle, done: func(text string) tea.Cmd {
-				if text != "again" {
-					return m.reply(false)
-				}
-				return m.reply(true)
-			}, undo: func() { m.mode = asking }})
+		if word := m.ask.word; word != "" {
+			return m.open(form{
+				field: newField("", true), label: m.ask.why + " To run it all the same, type " + word + ":", hint: hintSingle,
+				done: func(text string) tea.Cmd { return m.reply(text == word) }, undo: func() { m.mode = asking },
+			})
 		}
 		return m.reply(true)
 	case "n", "N", "q", "esc":

@@ -67,7 +67,7 @@ func TestAgainNeedsTheWord(t *testing.T) {
 	d := night()
 	v := newView(t, d, 80, 24, Options{})
 	v.press("a", "y")
-	v.wants("type again:")
+	v.wants("It has run before, or may have.", "type again:")
 	v.press("y", "enter")
 	v.wants("nothing was done")
 	v.press("a", "y", "again", "enter")
@@ -185,6 +185,21 @@ func TestABatchWithOneThatCannotBeRun(t *testing.T) {
 		if a := d.actions[i]; a.Status != queue.Rejected || a.Decisions[0].Reason != "all of it" {
 			t.Errorf("#%d: %s", a.Number, a.Status)
 		}
+	}
+}
+
+// A push that is not what was deferred needs a word too.
+func TestAStalePushNeedsTheWord(t *testing.T) {
+	d := night()
+	d.since.Pushes = []replay.Push{{Stale: []string{"main is gone"}}}
+	v := newView(t, d, 80, 24, Options{})
+	v.press("j", "a", "y")
+	v.wants("The push is not what was deferred.", "type anyway:")
+	v.press("esc")
+	v.wants("run it?")
+	v.press("y", "anyway", "enter")
+	if len(d.ran) != 1 {
+		t.Errorf("ran %q", d.ran)
 	}
 }
 
