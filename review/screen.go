@@ -7,7 +7,7 @@ import (
 
 // screenOrder is how the sections of what an approval shows are told here: what
 // it does outside and what has changed come before the rest.
-var screenOrder = []string{"  !! ", "would push\n", "since then\n"}
+var screenOrder = []string{"  !! ", "will call\n", "would push\n", "since then\n"}
 
 // BelowCommand is what an approval shows without its head and the command, which
 // stand above it here; the warnings about the command stay.
@@ -17,8 +17,10 @@ func BelowCommand(screen string) string {
 		if i == 0 && strings.HasPrefix(text, "action #") {
 			continue
 		}
-		if rest, ok := strings.CutPrefix(text, "will run\n"); ok {
-			text = warningsOf(rest)
+		for _, again := range []string{"will run\n", "with\n"} {
+			if rest, ok := strings.CutPrefix(text, again); ok {
+				text = warningsOf(rest)
+			}
 		}
 		if text != "" {
 			out = append(out, text)
