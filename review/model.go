@@ -55,6 +55,7 @@ type model struct {
 	stamp   string
 	known   bool // all actions were read
 	loading bool
+	sized   bool // the terminal's size was asked for again
 }
 
 type (
@@ -121,7 +122,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.take(msg.actions)
 		}
 		// A head that cannot be read is no error yet: reading all says it.
-		return m, tea.Batch(m.read(), m.choose(), m.tick())
+		return m, tea.Batch(m.read(), m.choose(), m.tick(), tea.RequestWindowSize)
 	case actionsMsg:
 		m.loading = false
 		if msg.err != nil {
@@ -131,6 +132,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.take(msg.actions)
 		return m, m.choose()
 	case tickMsg:
+		if !m.sized {
+			// The library misses a change of size while it starts.
+			m.sized = true
+			return m, tea.Batch(m.tick(), tea.RequestWindowSize)
+		}
 		if !m.loading && m.known && m.desk.Stamp() != m.stamp {
 			return m, tea.Batch(m.read(), m.tick())
 		}

@@ -171,6 +171,7 @@ func newView(t *testing.T, d Desk, width, height int, o Options) *view {
 		return func() tea.Msg { return f(testTime) }
 	}
 	v.send(tea.WindowSizeMsg{Width: width, Height: height})
+	v.sized = true
 	v.do(v.Init())
 	t.Cleanup(v.stop)
 	return v
