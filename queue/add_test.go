@@ -89,6 +89,24 @@ func TestMergeTakesTierAndOutcome(t *testing.T) {
 }
 
 // A person who rejected a blocked push has not seen that it ran: it comes back.
+// What loop refused has not run because the transcript ends before the refusal.
+func TestARefusalOutlivesATranscriptThatEndsBeforeIt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first, seen Action
+		want        policy.Evidence
+	}{
+		"refused, no result":       {Action{FoundBy: ByHook, Evidence: policy.Blocked}, Action{Evidence: policy.Executed, Outcome: "unknown"}, policy.Blocked},
+		"refused, and it ran":      {Action{FoundBy: ByHook, Evidence: policy.Blocked}, Action{Evidence: policy.Executed, Outcome: "ok"}, policy.Executed},
+		"refused, and it failed":   {Action{FoundBy: ByHook, Evidence: policy.Blocked}, Action{Evidence: policy.Executed, Outcome: "failed"}, policy.Executed},
+		"asked, no result":         {Action{FoundBy: ByHook, Evidence: policy.Blocked, Asked: true}, Action{Evidence: policy.Executed, Outcome: "unknown"}, policy.Executed},
+		"by a scan, no result now": {Action{FoundBy: ByScan, Evidence: policy.Blocked}, Action{Evidence: policy.Executed, Outcome: "unknown"}, policy.Executed},
+	} {
+		if got := merge(tt.first, tt.seen); got.Evidence != tt.want {
+			t.Errorf("%s: %s, want %s", name, got.Evidence, tt.want)
+		}
+	}
+}
+
 func TestExecutedReopensADecision(t *testing.T) {
 	s := newStore(t)
 	mustAdd(t, s, push("t1"))

@@ -26,6 +26,9 @@ func grave(e policy.Evidence) int {
 // grow. A call that was decided as a blocked one and then turns out to have
 // run waits for a person again: the decision was about something else.
 func merge(old, seen Action) Action {
+	if refusedUnseen(old, seen) {
+		seen.Evidence, seen.Outcome = policy.Blocked, ""
+	}
 	switch {
 	case seen.Evidence != policy.Blocked:
 	case old.Evidence == policy.Blocked:
@@ -49,9 +52,9 @@ func merge(old, seen Action) Action {
 			old.Rules = append(old.Rules, r)
 		}
 	}
-	if old.Outcome == "unknown" {
+	if old.Outcome == outcomeUnknown {
 		old.Outcome = ""
-		fill(&seen.Outcome, "unknown")
+		fill(&seen.Outcome, outcomeUnknown)
 	}
 	for _, f := range []struct {
 		to   *string
@@ -92,6 +95,16 @@ func merge(old, seen Action) Action {
 	}
 	return old
 }
+
+// refusedUnseen: loop refused the call, and then died before the transcript had
+// the refusal. A call without a result is not one that ran.
+func refusedUnseen(old, seen Action) bool {
+	return old.Evidence == policy.Blocked && old.FoundBy == ByHook && !old.Asked &&
+		seen.Evidence == policy.Executed && seen.Outcome == outcomeUnknown
+}
+
+// outcomeUnknown is a call's of which the transcript has no result.
+const outcomeUnknown = "unknown"
 
 // fill sets an empty text.
 func fill(to *string, from string) {

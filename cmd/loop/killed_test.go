@@ -225,8 +225,8 @@ func (n *longNight) checkRecords() {
 	}
 	by := map[string]int{}
 	for _, a := range actions {
-		// Of a call whose end nobody could write down it is taken that it ran.
-		refused := a.Evidence == policy.Blocked || a.Evidence == policy.Executed && a.Outcome == scanner.OutcomeUnknown
+		// A call of which loop noted neither refusal nor result is taken to have run.
+		refused := a.Evidence == policy.Blocked || a.FoundBy == queue.ByScan && a.Outcome == scanner.OutcomeUnknown
 		if by[a.Attempt]++; by[a.Attempt] > 1 || !refused || a.Status != queue.Pending {
 			n.t.Errorf("action %d: %s, %s, the %d. of its attempt", a.Number, a.Evidence, a.Status, by[a.Attempt])
 		}
