@@ -31,6 +31,7 @@ type notice struct {
 }
 
 // newBrowser starts a Chromium; without one the test is skipped, and says so.
+// One that LOOP_CHROMIUM names must work.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	if testing.Short() {
@@ -114,7 +115,7 @@ func (b *browser) call(method string, params map[string]any, into any) {
 		if err == nil {
 			line, err = b.from.ReadBytes(0)
 		}
-		if err != nil && !b.awake {
+		if err != nil && !b.awake && os.Getenv("LOOP_CHROMIUM") == "" {
 			b.t.Skipf("NOT RUN: the browser does not answer (%v): nothing is known about the page in one", err)
 		}
 		if err != nil {
