@@ -38,6 +38,9 @@ func (r *run) planThere(ctx context.Context) ([]stories.Story, error) {
 	if err != nil && !errors.Is(err, ErrNoOpen) {
 		return nil, err
 	}
+	if err != nil {
+		r.o.Progress.Notice(fmt.Sprintf("every story is done already on %s: git merge it; --branch NAME begins anew", r.session.Work.Branch))
+	}
 	r.session.StoryOrder = []string{}
 	for _, s := range plan {
 		r.session.StoryOrder = append(r.session.StoryOrder, s.ID)

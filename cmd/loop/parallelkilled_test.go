@@ -28,7 +28,7 @@ func TestKilledAtWritesWithStoriesAtTheSameTime(t *testing.T) {
 	if t.Failed() {
 		t.Fatal(out)
 	}
-	every := 10
+	every := 20
 	if os.Getenv("LOOP_EVERY") != "" {
 		every = 1
 	}
