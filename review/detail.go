@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ type detail struct {
 	width  int
 	titles []string
 	load   []Part
-	parts  map[int]string // by number of the part; a text that is not there yet has no entry
+	head   []row
+	parts  map[int][]row // by number of the part; one that is not there yet has no entry
 	rows   []row
 	top    int
 	turn   int // counts what was begun, so that what comes too late is known
@@ -30,7 +32,7 @@ type (
 	restMsg struct{ turn int }
 	partMsg struct {
 		turn, part int
-		text       string
+		rows       []row
 	}
 )
 
@@ -47,7 +49,7 @@ func (m *model) choose() tea.Cmd {
 	width := m.detailWidth()
 	if a == nil {
 		d.stop()
-		*d = detail{turn: d.turn + 1, parts: map[int]string{}}
+		*d = detail{turn: d.turn + 1, parts: map[int][]row{}}
 		return nil
 	}
 	if d.id == a.ID && d.width == width && a.Stands(d.of) && a.Repeats == d.of.Repeats {
@@ -58,7 +60,8 @@ func (m *model) choose() tea.Cmd {
 	if d.id == a.ID {
 		top = d.top
 	}
-	*d = detail{id: a.ID, of: *a, width: width, turn: d.turn + 1, parts: map[int]string{}, load: m.desk.Parts(*a), top: top}
+	*d = detail{id: a.ID, of: *a, width: width, turn: d.turn + 1, parts: map[int][]row{}, load: m.desk.Parts(*a), top: top}
+	d.head = wrapped(head(d.of), d.width, 0)
 	d.draw()
 	turn := d.turn
 	return m.later(restTime, func(time.Time) tea.Msg { return restMsg{turn} })
@@ -80,26 +83,29 @@ func (m *model) load(msg restMsg) tea.Cmd {
 			if err != nil {
 				text = strings.TrimLeft(text+"\n", "\n") + "!! cannot be told: " + term.Line(err.Error())
 			}
-			return partMsg{turn, i, text}
+			var rows []row
+			if text != "" {
+				rows = wrapped(text, width, 0)
+			}
+			return partMsg{turn, i, rows}
 		})
 	}
 	return tea.Batch(cmds...)
 }
 
-func (d *detail) take(msg partMsg, _ int) {
-	if msg.turn != d.turn {
-		return
+func (d *detail) take(msg partMsg) {
+	if msg.turn == d.turn {
+		d.parts[msg.part] = msg.rows
+		d.draw()
 	}
-	d.parts[msg.part] = msg.text
-	d.draw()
 }
 
 // draw lays out what is there.
 func (d *detail) draw() {
-	d.rows = wrapped(head(d.of), d.width, 0)
+	d.rows = slices.Clone(d.head)
 	for i, p := range d.load {
-		text, there := d.parts[i]
-		if there && text == "" {
+		rows, there := d.parts[i]
+		if there && len(rows) == 0 {
 			continue
 		}
 		d.rows = append(d.rows, row{}, row{text: p.Title, kind: heading})
@@ -107,7 +113,7 @@ func (d *detail) draw() {
 			d.rows = append(d.rows, row{text: "  ...", kind: faint})
 			continue
 		}
-		d.rows = append(d.rows, wrapped(text, d.width, 0)...)
+		d.rows = append(d.rows, rows...)
 	}
 }
 

@@ -80,7 +80,6 @@ type (
 func newModel(ctx context.Context, d Desk, o Options) *model {
 	m := &model{ctx: ctx, desk: d, o: o, width: 80, height: 24, styles: term.NewStyles(o.Color), later: tea.Tick}
 	m.marks = map[string]bool{}
-	m.detail.parts = map[int]string{}
 	return m
 }
 
@@ -144,7 +143,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case restMsg:
 		return m, m.load(msg)
 	case partMsg:
-		m.detail.take(msg, m.detailWidth())
+		m.detail.take(msg)
 		return m, nil
 	case jobMsg:
 		return m, m.jobUpdate(msg)

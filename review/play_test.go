@@ -352,7 +352,7 @@ func TestPartsAreLookedUpAtRest(t *testing.T) {
 	if diff := cmp.Diff([]string{"#5"}, d.asked); diff != "" {
 		t.Errorf("looked up:\n%s", diff)
 	}
-	v.send(partMsg{turn: v.detail.turn - 1, part: 0, text: "of another"})
+	v.send(partMsg{turn: v.detail.turn - 1, part: 0, rows: []row{{text: "of another"}}})
 	if strings.Contains(v.screen(), "of another") {
 		t.Error("what was looked up of another action is shown")
 	}

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,6 +39,19 @@ func FuzzWrap(f *testing.F) {
 			t.Errorf("%q became %q", s, b.String())
 		}
 	})
+}
+
+// A command of a megabyte is laid out at once: twice the length takes about twice
+// as long, and not four times.
+func BenchmarkWrap(b *testing.B) {
+	for _, n := range []int{1, 2, 4} {
+		text := strings.Repeat(`x\x1b[31m \u202e `, n*50_000)
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				wrapped(text, 70, 0)
+			}
+		})
+	}
 }
 
 func TestPager(t *testing.T) {

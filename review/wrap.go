@@ -68,7 +68,7 @@ func split(line string, n int) (head, rest string) {
 		return head, rest
 	}
 	if i := strings.LastIndexByte(head, ' '); i > n*2/3 {
-		return head[:i], head[i:] + rest
+		return line[:i], line[i:] // no copy: a line may be a megabyte
 	}
 	return head, rest
 }
