@@ -146,6 +146,19 @@ func (s *Store) EndReplay(ctx context.Context, ref string, r Replay) (Action, er
 	})
 }
 
+// NoteOutput keeps what a replay of this process has printed so far. It is all
+// that is known should the process be killed.
+func (s *Store) NoteOutput(ctx context.Context, ref, output string, cut bool) error {
+	_, err := s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error {
+		if a.Status != Replaying || a.Owner == nil || *a.Owner != s.o.Self || a.Replay == nil {
+			return statusError(*a)
+		}
+		a.Replay.Output, a.Replay.Cut = output, cut
+		return nil
+	})
+	return err
+}
+
 // RecoverReplays gives up the replays whose process is gone: they become
 // unknown, because whether they took effect cannot be told. It returns how
 // many there were.

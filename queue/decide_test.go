@@ -286,3 +286,25 @@ func TestAsFound(t *testing.T) {
 		t.Error("the action itself was changed")
 	}
 }
+
+// What was printed until then is kept when the process is gone.
+func TestOutputOfADeadReplay(t *testing.T) {
+	s := newStore(t)
+	mustAdd(t, s, push("t1"))
+	if err := s.NoteOutput(t.Context(), "1", "too early", false); !errors.Is(err, ErrStatus) {
+		t.Errorf("of one that is not replayed: %v", err)
+	}
+	if _, err := s.BeginReplay(t.Context(), "1", nil, Decision{}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.NoteOutput(t.Context(), "1", "half", true); err != nil {
+		t.Fatal(err)
+	}
+	s.o.Alive = func(Owner) bool { return false }
+	if n, err := s.RecoverReplays(t.Context()); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if a, err := s.Get(t.Context(), "1"); err != nil || a.Status != Unknown || a.Replay.Output != "half" || !a.Replay.Cut {
+		t.Errorf("%s, %+v, %v", a.Status, a.Replay, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -155,11 +156,13 @@ func (r Request) callServer(ctx context.Context, a queue.Action, c *ServerCall) 
 	began := r.Now()
 	server, _ := c.Server.Expand(lookup(r.Env, c.Dir))
 	tee := &visible{w: r.Out}
+	kept, end := r.keep(ctx, a)
 	session, err := mcp.Open(ctx, server, c.Tool, mcp.Options{
-		Env: r.Env, Dir: c.Dir, Client: r.Version, HTTP: r.MCP.HTTP, Connect: r.Connect, Mark: mark(a), Out: tee,
+		Env: r.Env, Dir: c.Dir, Client: r.Version, HTTP: r.MCP.HTTP, Connect: r.Connect, Mark: mark(a), Out: io.MultiWriter(tee, kept),
 	})
 	var missing *mcp.MissingError
 	if errors.As(err, &missing) {
+		end()
 		tee.end()
 		return Result{Action: a}, &RefusedError{
 			Action: a.Number, Reason: fmt.Sprintf("the MCP server %q: %s", c.Name, term.Line(err.Error())), Err: err,
@@ -168,6 +171,7 @@ func (r Request) callServer(ctx context.Context, a queue.Action, c *ServerCall) 
 	}
 	begun, beginErr := r.begin(ctx, a)
 	if beginErr != nil {
+		end()
 		if session != nil {
 			session.Close()
 		}
@@ -185,6 +189,7 @@ func (r Request) callServer(ctx context.Context, a queue.Action, c *ServerCall) 
 		said = session.Said()
 		_, _ = tee.Write([]byte(res.Text))
 	}
+	end()
 	tee.end()
 	rec := serverRecord(begun, res, said, err)
 	rec.Duration = r.Now().Sub(began)

@@ -186,15 +186,17 @@ func (r Request) replay(ctx context.Context, a queue.Action, shell string) (Resu
 		return Result{Action: a}, err
 	}
 	tee := &visible{w: r.Out}
+	kept, end := r.keep(ctx, a)
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv:    []string{shell, "-c", commandOf(a.AsRun())},
 		Dir:     a.Cwd,
 		Env:     r.Env,
 		Timeout: r.timeout(),
-		Tee:     tee,
+		Tee:     io.MultiWriter(tee, kept),
 		Mark:    mark(a),
 		Now:     r.Now,
 	})
+	end()
 	tee.end()
 	return r.conclude(ctx, begun, record(begun, out, r.timeout()), out.Leftovers, out.Err)
 }
