@@ -280,7 +280,7 @@ func (v *view) commands() []string {
 		return nil
 	}
 	n := number(first)[1:]
-	list := []string{"loop show " + n}
+	list := []string{"loop review", "loop show " + n}
 	if approve {
 		list = append(list, "loop approve "+n)
 	}
