@@ -1,5 +1,7 @@
 package queue
 
+import "cmp"
+
 // Claim is one thing that an action's text says, beside what supports it.
 type Claim struct {
 	Kind    string      `json:"kind"`            // number, run, command, url, output
@@ -38,4 +40,27 @@ func (c Claim) Proven() bool {
 		return !c.Failed
 	}
 	return false
+}
+
+// basis says where a claim's words come from.
+var basis = map[ClaimSource]string{
+	SourceResult:    "a result",
+	SourceFile:      "a file that the agent has not written",
+	SourceStory:     "the story",
+	SourcePage:      "something fetched",
+	SourceSubagent:  "only source: a subagent's report",
+	SourceAgentFile: "only source: a file that an agent wrote",
+	SourceAgent:     "only source: the agent's own command",
+	SourceNone:      "no source in this session",
+}
+
+// Basis says in words what the claim rests on.
+func (c Claim) Basis() string {
+	switch {
+	case c.Failed:
+		return "its last run failed"
+	case c.Source == SourceNone && (c.Kind == "run" || c.Kind == "command"):
+		return "no such run in this session"
+	}
+	return cmp.Or(basis[c.Source], "a source of a kind that this version does not know")
 }

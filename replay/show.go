@@ -41,6 +41,9 @@ func Show(w io.Writer, a queue.Action, s Since) error {
 	} else {
 		writeCommand(&b, a, s)
 	}
+	if diff == nil {
+		writeClaims(&b, a)
+	}
 	b.WriteString("\nsince then\n")
 	for _, c := range list {
 		fmt.Fprintf(&b, "  %s\n", c)
@@ -48,6 +51,38 @@ func Show(w io.Writer, a queue.Action, s Since) error {
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// maxClaims is how many claims without a source are shown before one is asked.
+const maxClaims = 5
+
+// writeClaims shows what of the agent's text nothing in its session shows.
+func writeClaims(b *strings.Builder, a queue.Action) {
+	if len(a.Claims) == 0 {
+		return
+	}
+	b.WriteString("\nits text claims\n")
+	unproven := 0
+	for _, c := range a.Claims {
+		if c.Proven() {
+			continue
+		}
+		if unproven++; unproven > maxClaims {
+			continue
+		}
+		where := ""
+		if c.Where != "" {
+			where = " in " + shown(c.Where)
+		}
+		fmt.Fprintf(b, "  !! \"%s\"%s: %s\n", strings.ReplaceAll(term.Command(c.Text), `"`, `\"`), where, c.Basis())
+	}
+	if more := unproven - maxClaims; more > 0 {
+		fmt.Fprintf(b, "  !! and %d more without a source\n", more)
+	}
+	if proven := len(a.Claims) - unproven; proven > 0 {
+		fmt.Fprintf(b, "  %d with a source in its session\n", proven)
+	}
+	fmt.Fprintf(b, "  loop show %d lists them\n", a.Number)
 }
 
 func writeCommand(b *strings.Builder, a queue.Action, s Since) {

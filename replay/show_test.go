@@ -299,3 +299,24 @@ func TestShowTellsOfTheSessionsBranch(t *testing.T) {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
 }
+
+// What nothing in the session shows stands before the person who approves it.
+func TestShowSaysWhatTheTextClaims(t *testing.T) {
+	a := queue.Action{Number: 7, Tool: "Bash", Kind: queue.KindCall, Command: "gh pr create", Input: json.RawMessage(`{"command":"gh pr create"}`)}
+	a.Claims = []queue.Claim{{Kind: "number", Text: "42 tests", Source: queue.SourceResult}}
+	for i := range 7 {
+		a.Claims = append(a.Claims, queue.Claim{Kind: "number", Text: fmt.Sprintf("%d \"things\"\x1b[2J", i), Where: "--body", Source: queue.SourceAgentFile})
+	}
+	var b strings.Builder
+	if err := Show(&b, a, Since{Shell: "/bin/sh"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "\nits text claims\n" +
+		`  !! "0 \"things\"\x1b[2J" in --body: only source: a file that an agent wrote` + "\n"
+	if !strings.Contains(b.String(), want) || !strings.Contains(b.String(), "  !! and 2 more without a source\n  1 with a source in its session\n  loop show 7 lists them\n") {
+		t.Errorf("%s", b.String())
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Error("a control character is printed")
+	}
+}

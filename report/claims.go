@@ -2,38 +2,13 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/queue"
 )
-
-// sourceWords say where a claim's words come from.
-var sourceWords = map[queue.ClaimSource]string{
-	queue.SourceResult:    "a result",
-	queue.SourceFile:      "a file that the agent has not written",
-	queue.SourceStory:     "the story",
-	queue.SourcePage:      "something fetched",
-	queue.SourceSubagent:  "only source: a subagent's report",
-	queue.SourceAgentFile: "only source: a file that an agent wrote",
-	queue.SourceAgent:     "only source: the agent's own command",
-	queue.SourceNone:      "no source in this session",
-}
-
-// claimSource says in words what a claim rests on.
-func (t *teller) claimSource(c queue.Claim) string {
-	if c.Source == queue.SourceNone && (c.Kind == "run" || c.Kind == "command") {
-		return "no such run in this session"
-	}
-	if c.Failed {
-		return "its last run failed"
-	}
-	if words, ok := sourceWords[c.Source]; ok {
-		return words
-	}
-	return t.Line(string(c.Source))
-}
 
 // unshown says how much of what an action's text claims nothing in its session
 // shows, with the first of it; "" when it claims nothing.
@@ -44,7 +19,7 @@ func (t *teller) unshown(a *queue.Action) string {
 			continue
 		}
 		if unproven++; first == "" {
-			first = ": “" + t.quoted(c.Text) + "”" + t.place(c) + ", " + t.claimSource(c)
+			first = ": “" + t.quoted(c.Text) + "”" + t.place(c) + ", " + c.Basis()
 		}
 	}
 	switch {
@@ -73,6 +48,18 @@ func (p *printer) claims(a *queue.Action) {
 		return
 	}
 	p.heading("What its text claims (where each could come from; not whether it is true)")
+	p.claimList(a)
+}
+
+// Claims lists what an action's text claims, as Show does, and nothing else.
+func Claims(w io.Writer, a queue.Action, o Options) error {
+	o.All = true
+	p := newPrinter(w, o)
+	p.claimList(&a)
+	return p.flush()
+}
+
+func (p *printer) claimList(a *queue.Action) {
 	for _, proven := range []bool{false, true} {
 		for _, c := range a.Claims {
 			if c.Proven() == proven {
@@ -93,7 +80,7 @@ func (p *printer) claim(c queue.Claim) {
 	for i, l := range p.pieces("“"+p.quoted(c.Text)+"”"+p.place(c), p.width-2) {
 		p.line(term.Spaces(2+2*min(i, 1)), l)
 	}
-	words := p.claimSource(c)
+	words := c.Basis()
 	if c.Note != "" {
 		words += ": " + c.Note
 	}

@@ -182,6 +182,11 @@ func (d *desk) Parts(x queue.Action) []review.Part {
 	return []review.Part{
 		{Title: "If it is approved", Load: func(ctx context.Context, _ int) (string, error) { return d.screen(ctx, x) }},
 		{Title: "What it sends", Load: func(context.Context, int) (string, error) { return d.payload(x) }},
+		{Title: "What its text claims", Load: func(_ context.Context, width int) (string, error) {
+			var b bytes.Buffer
+			err := report.Claims(&b, x, d.options(width))
+			return b.String(), err
+		}},
 		{Title: "How it is read", Load: func(_ context.Context, width int) (string, error) { return d.reading(x, width) }},
 		around, record,
 	}
