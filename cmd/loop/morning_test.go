@@ -227,7 +227,7 @@ func TestMorning(t *testing.T) {
 	w.keys("z")
 	w.screen("z back", "If it is approved")
 	w.keys("pagedown")
-	look("mcp", "z back", "| slug.sh makes 41200 slugs per second.", "How it is read", "mcp-write")
+	look("mcp", "z back", "its text claims", "| slug.sh makes 41200 slugs per second.")
 	w.keys("pagedown")
 	look("around", "z back", "Around it in the transcript", "!! this is #4")
 	w.keys("z", "r", "type nobody measured it", "Enter")
