@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,17 @@ func relate(tx *bolt.Tx, a Action) (first Action, ok bool, err error) {
 	if a.Evidence != policy.Blocked || a.Story == "" || a.RelatedTo != "" || a.Asked || len(a.Rules) == 0 {
 		return first, false, nil
 	}
+	story, err := encode(a.Story)
+	if err != nil {
+		return first, false, err
+	}
+	story = append([]byte(`"story":`), bytes.TrimSpace(story)...)
+	blocked := Filter{Evidence: []policy.Evidence{policy.Blocked}}
 	for _, raw := range rawActions(tx, a.Session) {
+		// A call of the agent's waits for this: only what may match is decoded.
+		if !blocked.mayMatch(raw) || !bytes.Contains(raw, story) {
+			continue
+		}
 		old, err := decodeAction(raw)
 		if err != nil {
 			return first, false, err

@@ -213,11 +213,3 @@ func (m *model) readingKey(name string) tea.Cmd {
 	m.mode = listing
 	return m.choose()
 }
-
-// show puts a text in front, until a key.
-func (m *model) show(title, text string) {
-	m.mode, m.title = reading, title
-	m.page.set(text)
-	m.page.size(m.pageRoom())
-	m.page.scroll(0)
-}
