@@ -32,6 +32,7 @@ type Child struct {
 	grace time.Duration
 	drain time.Duration
 	plain bool
+	scope *scope  // nil where none can be had
 	out   *stream // nil when the caller gave its own stdout
 
 	ending atomic.Bool   // Terminate or Kill was called: nothing that remains is a surprise
@@ -72,7 +73,17 @@ func Start(o Options) (*Child, error) {
 	if o.Bound {
 		bind(attr.Sys)
 	}
-	if err := children.start(c, path, o.Argv, attr); err != nil {
+	if !o.Plain {
+		c.scope = openScope()
+		c.scope.enter(attr.Sys)
+	}
+	err = children.start(c, path, o.Argv, attr)
+	if err != nil && c.scope != nil { // an old kernel, or a group that takes nobody
+		c.scope.leave(attr.Sys)
+		c.scope = nil
+		err = children.start(c, path, o.Argv, attr)
+	}
+	if err != nil {
 		feed(nil)
 		if c.out != nil {
 			_ = c.out.Close()
@@ -243,6 +254,7 @@ func (c *Child) bury() State {
 	state := c.reap()
 	close(c.gone)
 	left = children.end(c, left)
+	c.scope.end()
 	if !c.ending.Load() || anyStuck(left) {
 		state.Leftovers = left
 	}

@@ -117,7 +117,7 @@ func (o *owners) orphan(e entry) *Child {
 	}
 	mark := o.mark(e.pid)
 	for _, c := range older {
-		if mark == c.mark {
+		if mark == c.mark || c.scope.holds(e.pid) {
 			return c
 		}
 	}
