@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"report":        {"queue", "policy", "transcript", "receipt", "audit", "internal/term"},              // shows what an audit found
 	"notify":        {"internal/proc", "internal/term"},                                                  // runs the person's command; what it sends is masked
 	"review":        {"queue", "replay", "policy", "internal/term"},                                      // draws what they say; behind it cmd/loop decides
+	"serve":         {"queue", "replay", "report", "policy", "internal/term"},                            // pages of what report and replay say; behind it cmd/loop decides
 	"watch":         {"report", "internal/term"},                                                         // draws what report says of a run
 	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term", "replay/mcp"}, // finds the pushes in a line
 	"replay/mcp":    {"internal/proc"},

@@ -20,9 +20,10 @@ import (
 	"github.com/seed-b23e517c/loop/review"
 )
 
-// desk is what stands behind the view of loop review.
+// desk is what stands behind loop review and loop serve.
 type desk struct {
 	a     *app
+	name  string // of the command
 	w     workspace.Workspace
 	store *queue.Store
 	ro    report.Options
@@ -50,7 +51,7 @@ func (r rules) Classify(c policy.Call) policy.Result {
 }
 
 func newDesk(a *app, w workspace.Workspace, store *queue.Store, ro report.Options) *desk {
-	d := &desk{a: a, w: w, store: store, ro: ro}
+	d := &desk{a: a, name: "loop review", w: w, store: store, ro: ro}
 	// The rules take longer to read than the first screen may take.
 	d.reader = sync.OnceValues(func() (reader, error) {
 		c, set, err := a.loadConfig(w)
@@ -100,7 +101,7 @@ func (d *desk) Stamp() string {
 }
 
 func (d *desk) Decide(ctx context.Context, seen queue.Action, verb, reason string) (queue.Action, error) {
-	if err := d.a.forPeople(ctx, d.store, "loop review"); err != nil {
+	if err := d.a.forPeople(ctx, d.store, d.name); err != nil {
 		return queue.Action{}, err
 	}
 	x, err := d.store.DecideSeen(ctx, seen, queue.Decision{Verb: verb, Who: d.a.who(), When: d.a.now().UTC(), Reason: reason})
@@ -111,7 +112,7 @@ func (d *desk) Decide(ctx context.Context, seen queue.Action, verb, reason strin
 }
 
 func (d *desk) Edit(ctx context.Context, seen queue.Action, text string) (queue.Action, error) {
-	if err := d.a.forPeople(ctx, d.store, "loop review"); err != nil {
+	if err := d.a.forPeople(ctx, d.store, d.name); err != nil {
 		return queue.Action{}, err
 	}
 	r, err := d.reader()
@@ -133,7 +134,7 @@ func (d *desk) Edit(ctx context.Context, seen queue.Action, text string) (queue.
 }
 
 func (d *desk) Rule(ctx context.Context, seen queue.Action, verb, reason string) (review.Rule, error) {
-	if err := d.a.forPeople(ctx, d.store, "loop review"); err != nil {
+	if err := d.a.forPeople(ctx, d.store, d.name); err != nil {
 		return review.Rule{}, err
 	}
 	s, err := d.a.always(ctx, seen, verb, reason)
@@ -141,7 +142,7 @@ func (d *desk) Rule(ctx context.Context, seen queue.Action, verb, reason string)
 }
 
 func (d *desk) Write(ctx context.Context, r review.Rule) error {
-	if err := d.a.forPeople(ctx, d.store, "loop review"); err != nil {
+	if err := d.a.forPeople(ctx, d.store, d.name); err != nil {
 		return err
 	}
 	return standing{id: r.ID, text: r.Text, file: r.File}.write()

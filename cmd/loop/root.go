@@ -42,7 +42,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say more, on stderr (the same as --log-level debug)")
 	f.StringVar(&a.level, "log-level", "warn", "what to log on stderr: debug, info, warn or error")
 	root.AddCommand(
-		newInit(a), newStories(a), newRun(a), newReport(a), newSessions(a), newReceipts(a), newAudit(a), newReview(a), newList(a), newShow(a), newApprove(a), newReject(a), newUndo(a),
+		newInit(a), newStories(a), newRun(a), newReport(a), newSessions(a), newReceipts(a), newAudit(a), newReview(a), newServe(a), newList(a), newShow(a), newApprove(a), newReject(a), newUndo(a),
 		newAnswer(a), newExport(a),
 		newStatus(a), newWatch(a), newLogs(a), newStop(a),
 		newScan(a), newClassify(a), newExplain(a), newRules(a), newPrompt(a), newFirewall(a), newPrune(a), newDemo(a), newDoctor(a), newVersion(a),
