@@ -166,63 +166,56 @@ func TestListenOnLoopbackOnly(t *testing.T) {
 // given, and not before.
 func TestEndsWhenIdle(t *testing.T) {
 	x := newSite(t)
+	timer, asked := make(chan time.Time), make(chan time.Duration)
+	clock := make(chan time.Time, 1)
+	clock <- testTime
+	tick := func(d time.Duration) { clock <- (<-clock).Add(d) }
+	x.s.o.Now = func() time.Time { now := <-clock; clock <- now; return now }
+	x.s.o.After = func(d time.Duration) <-chan time.Time { asked <- d; return timer }
+	idle := make(chan struct{})
+	go x.s.waitIdle(t.Context(), idle)
+	if d := <-asked; d != DefaultIdle {
+		t.Errorf("it waits for %s", d)
+	}
+	tick(DefaultIdle - 10*time.Minute)
+	x.open().get("", http.StatusOK)
+	tick(5 * time.Minute)
+	x.cookie = "" // somebody else keeps nothing open
+	x.get("", http.StatusForbidden)
+	tick(5 * time.Minute)
+	timer <- testTime
+	if d := <-asked; d != DefaultIdle-10*time.Minute {
+		t.Errorf("after a click it waits for %s more", d)
+	}
+	// What still runs keeps it open.
+	x.s.begin()
+	tick(DefaultIdle)
+	timer <- testTime
+	if d := <-asked; d != DefaultIdle {
+		t.Errorf("while something runs it looks again after %s", d)
+	}
+	x.s.end()
+	tick(DefaultIdle)
+	timer <- testTime
+	<-idle
+}
+
+// Run prints the link, and a quiet end is no error.
+func TestRunEndsByItself(t *testing.T) {
+	x := newSite(t)
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	timer, asked := make(chan time.Time), make(chan time.Duration)
-	clock := make(chan time.Time, 1)
-	clock <- testTime
-	tick := func(d time.Duration) {
-		now := <-clock
-		clock <- now.Add(d)
-	}
-	out, in := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Run(t.Context(), l, x.d, Options{
-			Out: in, Idle: time.Hour,
-			Now:   func() time.Time { now := <-clock; clock <- now; return now },
-			After: func(d time.Duration) <-chan time.Time { asked <- d; return timer },
-		})
-	}()
-	buf := make([]byte, 512)
-	n, err := out.Read(buf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	link, _, _ := strings.Cut(string(buf[:n]), "\n")
-	if d := <-asked; d != time.Hour {
-		t.Errorf("it waits for %s", d)
-	}
-	tick(50 * time.Minute)
-	// Somebody without the cookie keeps nothing open; the person does.
-	res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Get(link)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	r, err := http.NewRequestWithContext(t.Context(), "GET", strings.Split(link, "?")[0], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.AddCookie(res.Cookies()[0])
-	if res, err = http.DefaultClient.Do(r); err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		t.Fatalf("the page: %s", res.Status)
-	}
-	tick(10 * time.Minute)
-	timer <- testTime
-	if d := <-asked; d != 50*time.Minute {
-		t.Errorf("after a click it waits for %s more", d)
-	}
-	tick(50 * time.Minute)
-	timer <- testTime
-	if err := <-ended; err != nil {
+	times := make(chan time.Time, 2)
+	times <- testTime
+	times <- testTime.Add(DefaultIdle)
+	var out strings.Builder
+	if err := Run(t.Context(), l, x.d, Options{Out: &out, Now: func() time.Time { return <-times }}); err != nil {
 		t.Error(err)
+	}
+	if !strings.HasPrefix(out.String(), "http://"+l.Addr().String()+"/") {
+		t.Errorf("it prints %q", out.String())
 	}
 }
 

@@ -20,7 +20,7 @@ leaves this machine happen before a person has seen it.
   loop run       work through the open stories
   loop status    how far it is; loop logs -f follows the agent, loop stop ends it
   loop report    what happened, and what waits
-  loop review    decide what waits, on the terminal
+  loop review    decide what waits, on the terminal; loop serve, in a browser
   loop approve   run one waiting action by hand
 
 ` + exitHelp
