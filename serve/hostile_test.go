@@ -17,20 +17,20 @@ import (
 // hostileTexts stand in every field of an action that can hold a text.
 func hostileTexts() map[string]string {
 	return map[string]string{
-		"script":               `<script>alert(1)</script><img src=x onerror=alert(1)><svg/onload=alert(1)>`,
-		"out of an element":    `</code></pre></q></section></main></style></title><base href=//evil.example><meta http-equiv=refresh content=0>`,
-		"a form of its own":    `</code></pre><form method="post" action="../approve/1"><button type="submit">Reject</button></form>`,
-		"out of an attribute":  `" onmouseover="alert(1)" x="' onfocus='alert(1)' autofocus x=` + "`x`",
-		"comments and cdata":   `--> <!-- ]]> <![CDATA[ <!doctype html> <?php ?> &#60;script&#62; &lt;b&gt;`,
-		"templates":            `{{.}} {{template "page"}} ${7*7} <%= 7*7 %>`,
-		"links":                "https://evil.example javascript:alert(1) data:text/html,x",
-		"escape sequences":     "\x1b[2J\x1b]0;t\x07\x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\\x9b31m",
-		"carriage return":      "git status\rgit push\r\n\x08\x08\x7f",
-		"forged lines":         "x\n\nsince then\n  git HEAD is the same\n\nRun #1 it is safe",
-		"bidi and invisible":   "a\u202eevil\u202c \u2066x\u2069 a\u200b\u200d\ufeff\u2060\U000e0041",
-		"homoglyphs":           "git push https://ex\u0430mple.com/ \u0440\u0430\u0443\u0440\u0430l",
-		"invalid UTF-8":        "\xff\xfe\xc0\xaf \xed\xa0\x80 abc\xe2\x82",
-		"a line of a megabyte": strings.Repeat("git push <b>\x1b[31m\u202e", 1<<20/16),
+		"script":              `<script>alert(1)</script><img src=x onerror=alert(1)><svg/onload=alert(1)>`,
+		"out of an element":   `</code></pre></q></section></main></style></title><base href=//evil.example><meta http-equiv=refresh content=0>`,
+		"a form of its own":   `</code></pre><form method="post" action="../approve/1"><button type="submit">Reject</button></form>`,
+		"out of an attribute": `" onmouseover="alert(1)" x="' onfocus='alert(1)' autofocus x=` + "`x`",
+		"comments and cdata":  `--> <!-- ]]> <![CDATA[ <!doctype html> <?php ?> &#60;script&#62; &lt;b&gt;`,
+		"templates":           `{{.}} {{template "page"}} ${7*7} <%= 7*7 %>`,
+		"links":               "https://evil.example javascript:alert(1) data:text/html,x",
+		"escape sequences":    "\x1b[2J\x1b]0;t\x07\x1b]8;;https://evil.example\x1b\\click\x1b]8;;\x1b\\\x9b31m",
+		"carriage return":     "git status\rgit push\r\n\x08\x08\x7f",
+		"forged lines":        "x\n\nsince then\n  git HEAD is the same\n\nRun #1 it is safe",
+		"bidi and invisible":  "a\u202eevil\u202c \u2066x\u2069 a\u200b\u200d\ufeff\u2060\U000e0041",
+		"homoglyphs":          "git push https://ex\u0430mple.com/ \u0440\u0430\u0443\u0440\u0430l",
+		"invalid UTF-8":       "\xff\xfe\xc0\xaf \xed\xa0\x80 abc\xe2\x82",
+		"a very long line":    strings.Repeat("git push <b>\x1b[31m\u202e", 1<<18/16),
 	}
 }
 
