@@ -96,7 +96,7 @@ func Run(ctx context.Context, l net.Listener, d Desk, o Options) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- web.Serve(l) }()
-	if _, err := fmt.Fprintf(o.Out, "%s\nopen it in your browser: it can be used once. Ctrl-C ends it, and so does %s without a click.\n", s.Link(), s.o.Idle); err != nil {
+	if _, err := fmt.Fprintf(o.Out, "%s\nopen it in your browser: it can be used once. Ctrl-C ends it, and so do %d minutes without a click.\n", s.Link(), int(s.o.Idle.Minutes())); err != nil {
 		web.Close()
 		return err
 	}
