@@ -544,7 +544,8 @@ func TestALaneInWhichSomethingWaitsStays(t *testing.T) {
 		t.Errorf("%+v, %v\n%s", again.Session.Work, outcomesOf(again), n.log.String())
 	}
 	n.tidy(again)
-	n.ask("commit", "-q", "--allow-empty", "-m", "more")
+	n.flag("2", "title", "second, and more") // another text: there is work again
+	n.ask("commit", "-qam", "more")
 	var refused *PlaceError
 	if _, err := Run(t.Context(), n.o); !errors.As(err, &refused) || !strings.Contains(refused.Hint(), "git -C "+w.Dir+" merge main") {
 		t.Errorf("got %v", err)
