@@ -22,7 +22,7 @@ demo: build ## a whole night in a temporary repository, offline, in seconds
 	./bin/loop demo
 
 test: ## every test that needs no download
-	$(GO) test $(RACE) -shuffle=on ./...
+	$(GO) test $(RACE) -shuffle=on -timeout 30m ./...
 
 night: ## a simulated night of 25 stories in which everything goes wrong
 	$(GO) test ./cmd/loop -run TestANightInWhichEverythingGoesWrong -count=1 -v
@@ -51,6 +51,9 @@ score: ## how well the rules read the corpus, by family
 
 install: ## install loop where go install puts programs
 	CGO_ENABLED=0 $(GO) install $(BUILD) ./cmd/loop ./cmd/loop-hook
+
+snapshot: ## release archives in dist/, not published; needs goreleaser 2
+	goreleaser release --snapshot --clean
 
 clean: ## remove what the build made; the client's cache stays
 	rm -rf bin
