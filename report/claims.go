@@ -19,6 +19,9 @@ func (t *teller) unshown(a *queue.Action) string {
 			continue
 		}
 		if unproven++; first == "" {
+			if !t.o.All {
+				c.Text, c.Where = truncateRunes(t.Mask(c.Text), 60), truncateRunes(t.Mask(c.Where), 40)
+			}
 			first = ": “" + t.quoted(c.Text) + "”" + t.place(c) + ", " + c.Basis()
 		}
 	}
@@ -82,7 +85,7 @@ func (p *printer) claim(c queue.Claim) {
 	}
 	words := c.Basis()
 	if c.Note != "" {
-		words += ": " + c.Note
+		words += ": " + p.Line(c.Note)
 	}
 	p.prose(style, 4, words)
 	var from []string

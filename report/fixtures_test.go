@@ -168,6 +168,7 @@ func nightOf(h string) queue.Snapshot {
 		x.Family, x.Target, x.Undo, x.Said = h, h, h, &queue.Said{Text: h}
 		x.Tool, x.ToolUseID, x.StoryTitle, x.Attempt, x.RelatedTo = h, h, h, h, h
 		x.Decisions = []queue.Decision{{Verb: h, Who: h, When: morning, Reason: h}}
+		x.Claims = []queue.Claim{{Kind: h, Text: h, Where: h, Source: queue.ClaimSource(h), Tool: h, Command: h, CallID: h, Line: 3, Quote: h, Receipt: h, Note: h}}
 		x.Replay = &queue.Replay{Started: morning, Output: h + "\n" + h, Error: h, ExitCode: 1}
 		d.Actions = append(d.Actions, x)
 	}
