@@ -1,219 +1,55 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/seed-b23e517c/loop/internal/browser"
 )
 
-// browser is a headless Chromium that is spoken to over a pipe.
-type browser struct {
-	t      *testing.T
-	to     *os.File
-	from   *bufio.Reader
-	id     int
-	target string // the session of the page
-	awake  bool   // it has answered
-	events []notice
+// viewer is a browser with the report's page in it.
+type viewer struct {
+	*browser.Browser
+	t *testing.T
 }
 
-type notice struct {
-	Method string
-	Params json.RawMessage
-}
-
-// newBrowser starts a Chromium; without one the test is skipped, and says so.
-// One that LOOP_CHROMIUM names must work.
-func newBrowser(t *testing.T) *browser {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
-	program := ""
-	for _, name := range []string{os.Getenv("LOOP_CHROMIUM"), "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil && name != "" {
-			program = path
-			break
-		}
-	}
-	if program == "" {
-		t.Skip("NOT RUN: no Chromium in the PATH (LOOP_CHROMIUM names one): nothing is known about the page in a browser")
-	}
-	childIn, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, childOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Its helpers may write until they are gone, so this is no folder of the test's.
-	profile, err := os.MkdirTemp("", "loop-browser-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
-	cmd.ExtraFiles = []*os.File{childIn, childOut}
-	if err := cmd.Start(); err != nil {
-		t.Skipf("NOT RUN: %s does not start: %v", program, err)
-	}
-	childIn.Close()
-	childOut.Close()
-	b := &browser{t: t, to: to, from: bufio.NewReaderSize(from, 1<<20)}
-	t.Cleanup(func() {
-		if b.target = ""; b.awake && !t.Failed() {
-			b.call("Browser.close", nil, nil)
-		} else {
-			_ = cmd.Process.Kill()
-		}
-		_ = cmd.Wait()
-		to.Close()
-		from.Close()
-		_ = os.RemoveAll(profile)
-	})
-	if err := from.SetReadDeadline(time.Now().Add(5 * time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	var made struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &made)
-	var attached struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}, &attached)
-	b.target = attached.SessionID
-	for _, domain := range []string{"Page", "Runtime", "Network", "Log", "DOM", "Accessibility"} {
-		b.call(domain+".enable", nil, nil)
-	}
-	return b
-}
-
-// call sends one command and waits for its answer; events meanwhile are kept.
-func (b *browser) call(method string, params map[string]any, into any) {
-	b.t.Helper()
-	b.id++
-	if params == nil {
-		params = map[string]any{}
-	}
-	msg := map[string]any{"id": b.id, "method": method, "params": params}
-	if b.target != "" {
-		msg["sessionId"] = b.target
-	}
-	raw, err := json.Marshal(msg)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	_, err = b.to.Write(append(raw, 0))
-	for {
-		var line []byte
-		if err == nil {
-			line, err = b.from.ReadBytes(0)
-		}
-		if err != nil && !b.awake && os.Getenv("LOOP_CHROMIUM") == "" {
-			b.t.Skipf("NOT RUN: the browser does not answer (%v): nothing is known about the page in one", err)
-		}
-		if err != nil {
-			b.t.Fatalf("%s: %v", method, err)
-		}
-		var answer struct {
-			ID     int
-			Error  *struct{ Message string }
-			Result json.RawMessage
-			notice
-		}
-		if err := json.Unmarshal(bytes.TrimSuffix(line, []byte{0}), &answer); err != nil {
-			b.t.Fatal(err)
-		}
-		b.awake = true
-		if answer.ID != b.id {
-			b.events = append(b.events, answer.notice)
-			continue
-		}
-		if answer.Error != nil {
-			b.t.Fatalf("%s: %s", method, answer.Error.Message)
-		}
-		if into != nil {
-			if err := json.Unmarshal(answer.Result, into); err != nil {
-				b.t.Fatal(err)
-			}
-		}
-		return
-	}
-}
+func newViewer(t *testing.T) *viewer { return &viewer{browser.New(t), t} }
 
 // open shows a page that is a file, as wide and in the colours that are asked
 // for.
-func (b *browser) open(page []byte, width int, scheme, media string) {
+func (b *viewer) open(page []byte, width int, scheme, media string) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "report.html")
 	if err := os.WriteFile(file, page, 0o600); err != nil {
 		b.t.Fatal(err)
 	}
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
-	b.call("Emulation.setEmulatedMedia", map[string]any{"media": media, "features": []map[string]any{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
-	b.call("Page.navigate", map[string]any{"url": "file://" + file}, nil)
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false}, nil)
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": media, "features": []map[string]any{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	b.Call("Page.navigate", map[string]any{"url": "file://" + file}, nil)
 	for range 200 { // each look is answered when the page has got further
-		if b.eval("document.readyState") == `"complete"` && strings.Contains(b.eval("location.href"), file) {
+		if b.Eval("document.readyState") == `"complete"` && strings.Contains(b.Eval("location.href"), file) {
 			return
 		}
 	}
 	b.t.Fatal("the page does not come to its end")
 }
 
-// eval is the value of an expression, as JSON. The page's own policy is no
-// hindrance to it.
-func (b *browser) eval(expression string) string {
-	b.t.Helper()
-	var out struct {
-		Result           struct{ Value json.RawMessage }
-		ExceptionDetails *struct {
-			Text      string
-			Exception struct{ Description string }
-		}
-	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &out)
-	if e := out.ExceptionDetails; e != nil {
-		b.t.Fatalf("%s: %s %s", expression, e.Text, e.Exception.Description)
-	}
-	return string(out.Result.Value)
-}
-
-// picture keeps a screenshot where LOOP_SCREENSHOTS says.
-func (b *browser) picture(name string) {
-	b.t.Helper()
-	var shot struct{ Data string }
-	b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
-	png, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err != nil || !bytes.HasPrefix(png, []byte("\x89PNG")) {
-		b.t.Fatalf("no picture: %v", err)
-	}
-	if dir := os.Getenv("LOOP_SCREENSHOTS"); dir != "" {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			b.t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
-			b.t.Fatal(err)
-		}
-	}
-}
-
 // press presses and releases a key.
-func (b *browser) press(key string, code int) {
+func (b *viewer) press(key string, code int) {
 	for _, kind := range []string{"keyDown", "keyUp"} {
-		b.call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code}, nil)
+		b.Call("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code}, nil)
 	}
 }
 
 // quiet: the page asked for nothing but itself, and broke no policy.
-func (b *browser) quiet() {
+func (b *viewer) quiet() {
 	b.t.Helper()
-	for _, e := range b.events {
+	for _, e := range b.Events {
 		switch e.Method {
 		case "Network.requestWillBeSent":
 			var p struct{ Request struct{ URL string } }
@@ -237,52 +73,37 @@ func pageOf(t *testing.T, night string) []byte {
 	return b.Bytes()
 }
 
-// contrastScript gives the texts of the page whose contrast is below 4.5.
-const contrastScript = `(() => {
-  const rgb = s => s.match(/[\d.]+/g).map(Number);
-  const lum = c => { const f = c.slice(0, 3).map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4 }); return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2] };
-  const ground = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c } return [255, 255, 255] };
-  const bad = [];
-  for (const e of document.body.querySelectorAll('*')) {
-    if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
-    const a = lum(rgb(getComputedStyle(e).color)), b = lum(ground(e));
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) bad.push(e.tagName + '.' + e.className + ' ' + ratio.toFixed(2) + ' ' + e.textContent.slice(0, 30));
-  }
-  return bad;
-})()`
-
 // The page as a browser shows it: legible in both colours, on paper and on a
 // small screen, and at rest.
 func TestPageInABrowser(t *testing.T) {
-	b := newBrowser(t)
+	b := newViewer(t)
 	for _, night := range []string{"bad", "good", "hostile"} {
 		page := pageOf(t, night)
 		grounds := map[string]bool{}
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int{360, 1100} {
 				b.open(page, width, scheme, "screen")
-				if got := b.eval("document.documentElement.scrollWidth > innerWidth"); got != "false" {
+				if got := b.Eval("document.documentElement.scrollWidth > innerWidth"); got != "false" {
 					t.Errorf("%s, %s: wider than a screen of %d", night, scheme, width)
 				}
-				if bad := b.eval(contrastScript); bad != "[]" {
+				if bad := b.Eval(browser.ContrastScript); bad != "[]" {
 					t.Errorf("%s, %s at %d: hard to read: %s", night, scheme, width, bad)
 				}
-				b.picture(fmt.Sprintf("report-%s-%s-%d", night, scheme, width))
+				b.Picture(fmt.Sprintf("report-%s-%s-%d", night, scheme, width))
 			}
-			grounds[b.eval("getComputedStyle(document.documentElement).backgroundColor")] = true
+			grounds[b.Eval("getComputedStyle(document.documentElement).backgroundColor")] = true
 		}
 		if len(grounds) != 2 {
 			t.Errorf("%s: light and dark have the ground %v", night, grounds)
 		}
 		b.open(page, 800, "light", "print")
-		if got := b.eval(`getComputedStyle(document.querySelector('nav')).display`); got != `"none"` {
+		if got := b.Eval(`getComputedStyle(document.querySelector('nav')).display`); got != `"none"` {
 			t.Errorf("%s: the links to sections are printed: %s", night, got)
 		}
-		if got := b.eval(`[...document.querySelectorAll('details > *:not(summary)')].filter(e => e.getBoundingClientRect().height < 5).length`); got != "0" {
+		if got := b.Eval(`[...document.querySelectorAll('details > *:not(summary)')].filter(e => e.getBoundingClientRect().height < 5).length`); got != "0" {
 			t.Errorf("%s: %s closed parts are not printed", night, got)
 		}
-		b.picture("report-" + night + "-print")
+		b.Picture("report-" + night + "-print")
 	}
 	b.quiet()
 }
@@ -290,7 +111,7 @@ func TestPageInABrowser(t *testing.T) {
 // No element or attribute of the page comes from a text of an agent's, as the
 // browser reads it.
 func TestHostilePagesInABrowser(t *testing.T) {
-	b := newBrowser(t)
+	b := newViewer(t)
 	tags, attrs := vocabulary()
 	names := func(m map[string]bool) string {
 		list := []string{}
@@ -318,7 +139,7 @@ func TestHostilePagesInABrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.open(page.Bytes(), 1100, "light", "screen")
-		if bad := b.eval(script); bad != "[]" {
+		if bad := b.Eval(script); bad != "[]" {
 			t.Errorf("%s: not of the page's own: %.500s", name, bad)
 		}
 	}
@@ -328,7 +149,7 @@ func TestHostilePagesInABrowser(t *testing.T) {
 // The accessibility tree: everything that can be operated or jumped to has a
 // name, and headings do not skip a level.
 func TestPageForAScreenReader(t *testing.T) {
-	b := newBrowser(t)
+	b := newViewer(t)
 	for _, night := range []string{"bad", "good", "running", "empty"} {
 		b.open(pageOf(t, night), 1100, "light", "screen")
 		var tree struct {
@@ -341,7 +162,7 @@ func TestPageForAScreenReader(t *testing.T) {
 				}
 			}
 		}
-		b.call("Accessibility.getFullAXTree", nil, &tree)
+		b.Call("Accessibility.getFullAXTree", nil, &tree)
 		count := map[string]int{}
 		level := 0
 		for _, n := range tree.Nodes {
@@ -380,13 +201,13 @@ func TestPageForAScreenReader(t *testing.T) {
 
 // A keyboard gets everywhere, and sees where it is.
 func TestPageWithAKeyboard(t *testing.T) {
-	b := newBrowser(t)
+	b := newViewer(t)
 	b.open(pageOf(t, "bad"), 1100, "light", "screen")
-	want := b.eval(`document.querySelectorAll('a[href], summary').length`)
+	want := b.Eval(`document.querySelectorAll('a[href], summary').length`)
 	seen := 0
 	for range 200 {
 		b.press("Tab", 9)
-		where := b.eval(`(() => { const e = document.activeElement, r = e.getBoundingClientRect(), s = getComputedStyle(e);
+		where := b.Eval(`(() => { const e = document.activeElement, r = e.getBoundingClientRect(), s = getComputedStyle(e);
 			return e === document.body ? null : { text: e.textContent.trim(), visible: r.width > 0 && r.right > 0, outline: s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2 } })()`)
 		var at *struct {
 			Text             string

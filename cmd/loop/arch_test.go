@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"internal/term":      {},
 	"internal/sim":       {},
 	"internal/fakeapi":   {},
+	"internal/browser":   {},
 	"internal/weaken":    {},
 	"policy":             {"policy/shell"},
 	"config":             {"policy"}, // the level is a word of policy
