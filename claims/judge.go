@@ -334,7 +334,7 @@ func (j *judge) take(x *open, s sighting) {
 	}
 	x.rank = rank
 	f := &x.found
-	f.Source, f.Line, f.Quote, f.Note, f.Failed = s.source, s.line, clip(s.quote, 200), s.note, s.failed
+	f.Source, f.Line, f.Quote, f.Note, f.Failed = s.source, s.line, strings.Clone(clip(s.quote, 200)), s.note, s.failed
 	f.CallID, f.Tool, f.Command = "", "", ""
 	if c := s.made.call; c != nil {
 		f.CallID, f.Tool, f.Command = c.ID, c.Name, clip(cmp.Or(s.made.line, strings.Join(s.made.names, " ")), 200)

@@ -1,6 +1,10 @@
 package transcript
 
-import "github.com/tidwall/gjson"
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
 
 // Usage is what one reply of the model has used. The client writes a record
 // for each block of a reply, all with the same Message; Output is not final in
@@ -27,7 +31,7 @@ func (e Event) Usage() (Usage, bool) {
 		return Usage{}, false
 	}
 	u := usageOf(m[1])
-	u.Message = m[0].String()
+	u.Message = strings.Clone(m[0].String()) // who keeps it must not keep the line
 	return u, true
 }
 

@@ -3,6 +3,7 @@ package transcript
 import (
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // The client repeats the usage of a reply with each of its blocks; what a
@@ -30,5 +31,18 @@ func TestUsageOfAReply(t *testing.T) {
 	}
 	if final == nil || final.Tokens != 103 {
 		t.Errorf("%+v", final)
+	}
+}
+
+// Who keeps what the messages used keeps a few bytes of each, not its line.
+func TestUsageKeepsNoLine(t *testing.T) {
+	record := `{"type":"assistant","message":{"id":"msg_1","usage":{"input_tokens":1},"content":[{"type":"text","text":"` + strings.Repeat("x", 1000) + `"}]}}`
+	u, ok := Event{Kind: KindText, Record: record}.Usage()
+	if !ok || u.Message != "msg_1" {
+		t.Fatalf("%+v, %v", u, ok)
+	}
+	at, begin := uintptr(unsafe.Pointer(unsafe.StringData(u.Message))), uintptr(unsafe.Pointer(unsafe.StringData(record)))
+	if at >= begin && at < begin+uintptr(len(record)) {
+		t.Error("the id is a part of the line, and keeps all of it in memory")
 	}
 }
