@@ -6,13 +6,7 @@ import (
 )
 
 // idle words say nothing of what a number counts.
-var idle = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq("a an and are as at be been by for from has have in into is it its more less than of on only or over per that the this to under up was were with about around approximately nearly almost roughly some just now then all each every we i our my new") {
-		m[w] = true
-	}
-	return m
-}()
+var idle = wordSet("a an and are as at be been by for from has have in into is it its more less than of on only or over per that the this to under up was were with about around approximately nearly almost roughly some just now then all each every we i our my new")
 
 // unitWords are the stems of what a number counts: its suffix, the words after
 // it, and those just before it.

@@ -213,8 +213,9 @@ func scan(ctx context.Context, o *Options, a *queue.Attempt, was earlier) error 
 		}
 		actions = append(actions, unseen...)
 	}
+	// What is said about an action must not keep the action out of the queue.
 	if err := claimed(ctx, o, a, actions); err != nil {
-		return err
+		o.Log.Warn("what the actions claim could not be judged", "attempt", a.ID, "error", err)
 	}
 	if err := AddWords(f, actions); err != nil {
 		o.Log.Warn("what the agent said before its calls could not be read", "attempt", a.ID, "error", err)
