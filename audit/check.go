@@ -178,7 +178,7 @@ func (r *Result) after(t Trail) {
 			continue
 		}
 		switch rec.Event {
-		case receipt.Approved, receipt.Rejected, receipt.Answered, receipt.Replayed:
+		case receipt.Approved, receipt.Rejected, receipt.Answered, receipt.Replayed, receipt.Edited, receipt.TakenBack:
 			r.Decisions++
 		case receipt.StoryOpen, receipt.CallOK, receipt.CallRevoked, receipt.CallFail, receipt.CallDenied, receipt.Deferred, receipt.FinalText, receipt.Finding, receipt.StoryClose:
 			r.Unsigned++

@@ -4,15 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
 )
 
-// Decide adds to the trail of an action's session what a person did with it:
-// receipt.Approved, Rejected, Answered, whose result is the answer, or Replayed,
-// whose result is what the replay gave. A session without a trail is left alone.
+// EventOf is what was done last with an action: what a person decided about it,
+// or the end of its replay.
+func EventOf(x queue.Action) receipt.Event {
+	verb := ""
+	if n := len(x.Decisions); n > 0 {
+		verb = x.Decisions[n-1].Verb
+	}
+	switch verb {
+	case queue.Undo:
+		return receipt.TakenBack
+	case queue.Edit, queue.Unedit:
+		return receipt.Edited
+	case queue.Reject:
+		return receipt.Rejected
+	case queue.Answer:
+		return receipt.Answered
+	}
+	if x.Status == queue.Replaying || x.Status == queue.Approved {
+		return receipt.Approved
+	}
+	return receipt.Replayed
+}
+
+// Decide adds to the trail of an action's session what a person did with it, as
+// EventOf tells: the result of receipt.Answered is the answer, of Replayed what
+// the replay gave, of TakenBack the word for what is taken back. A session
+// without a trail is left alone.
 func Decide(ctx context.Context, store *queue.Store, event receipt.Event, x queue.Action, now time.Time) error {
 	s, err := store.Session(ctx, x.Session)
 	if errors.Is(err, queue.ErrNotFound) || err == nil && s.AuditKey == "" {
@@ -36,8 +61,22 @@ func Decide(ctx context.Context, store *queue.Store, event receipt.Event, x queu
 		r.ResultSHA256 = receipt.SumHex([]byte(x.Replay.Output))
 	case event == receipt.Answered:
 		r.ResultSHA256 = receipt.SumHex([]byte(x.AnswerText()))
+	case event == receipt.TakenBack:
+		r.ResultSHA256 = receipt.SumHex([]byte(takenBack(x)))
 	}
 	return store.AppendAudit(ctx, s.ID, "", r.Next)
+}
+
+// takenBack is the verb of the decision that the last one, an undo, is about.
+func takenBack(x queue.Action) string {
+	for _, d := range slices.Backward(x.Decisions) {
+		switch d.Verb {
+		case queue.Undo, queue.Edit, queue.Unedit:
+		default:
+			return d.Verb
+		}
+	}
+	return ""
 }
 
 // argsHash is of the canonical input, as in the record of the call that was

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
 )
@@ -201,6 +202,68 @@ func TestDecideAnAnswer(t *testing.T) {
 	}
 	if c := Check(trail, Ask{Known: n.known()}); !c.OK() || c.Decisions != 1 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// What is done with an action is told by its last decision, and an undo stands
+// in the trail beside what it takes back.
+func TestDecideTakesBack(t *testing.T) {
+	n := newNight(t)
+	n.story("a")
+	x, _, err := n.store.Add(t.Context(), queue.Action{
+		Session: n.session.ID, Attempt: n.attempts[0].ID, Story: "a", Tool: "Bash", ToolUseID: "toolu_9", Command: "git push",
+		Input: []byte(`{"command":"git push"}`), Tier: policy.External, Evidence: policy.Blocked,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, form := receipt.SumHex([]byte(`{"command":"git push"}`)), &queue.Edited{Command: "git push x", Input: []byte(`{"command":"git push x"}`)}
+	decide := func(verb string) func() (queue.Action, error) {
+		return func() (queue.Action, error) {
+			return n.store.DecideSeen(t.Context(), x, queue.Decision{Verb: verb, Who: "ann"})
+		}
+	}
+	edited := receipt.SumHex(form.Input)
+	steps := []struct {
+		do           func() (queue.Action, error)
+		event        receipt.Event
+		args, result string
+	}{
+		{decide(queue.Reject), receipt.Rejected, own, ""},
+		{decide(queue.Undo), receipt.TakenBack, own, receipt.SumHex([]byte("reject"))},
+		{decide(queue.Approve), receipt.Approved, own, ""},
+		{decide(queue.Undo), receipt.TakenBack, own, receipt.SumHex([]byte("approve"))},
+		{func() (queue.Action, error) { return n.store.Edit(t.Context(), x.ID, form, queue.Decision{Who: "ann"}) }, receipt.Edited, edited, ""},
+		{func() (queue.Action, error) {
+			return n.store.BeginReplay(t.Context(), x.ID, form, queue.Decision{Who: "ann"}, false)
+		}, receipt.Approved, edited, ""},
+		{func() (queue.Action, error) {
+			return n.store.EndReplay(t.Context(), x.ID, queue.Replay{ExitCode: 1, Output: "no\n"})
+		}, receipt.Replayed, edited, receipt.SumHex([]byte("no\n"))},
+		{decide(queue.Reject), receipt.Rejected, edited, ""},
+		{decide(queue.Undo), receipt.TakenBack, edited, receipt.SumHex([]byte("reject"))},
+	}
+	old := n.trail()
+	for i, s := range steps {
+		if x, err = s.do(); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		if err := Decide(t.Context(), n.store, EventOf(x), x, now); err != nil {
+			t.Fatal(err)
+		}
+		trail := n.trail()
+		r, err := receipt.ParseRecord(trail.Records[len(trail.Records)-1])
+		if err != nil || r.Event != s.event || r.ArgsSHA256 != s.args || r.ResultSHA256 != s.result || r.Scope != n.attempts[0].Scope() || r.ToolUseID != "toolu_9" {
+			t.Errorf("step %d: %+v, %v; want %s", i, r, err, s.event)
+		}
+	}
+	if r := Check(n.trail(), Ask{Known: n.known()}); !r.OK() || r.Decisions != len(steps) || r.Status != Complete {
+		t.Errorf("%+v", r)
+	}
+	// The trail as it was before is the beginning of this one.
+	root := Check(old, Ask{Known: n.known()})
+	if r := Check(n.trail(), Ask{Root: &root.Signed.Root}); !root.OK() || !r.OK() || r.Rooted == nil {
+		t.Errorf("before: %+v\nafter: %+v", root, r)
 	}
 }
 

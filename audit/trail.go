@@ -60,7 +60,7 @@ func outcome(e receipt.Event) string {
 		return "refused"
 	case receipt.Deferred:
 		return "deferred"
-	case receipt.StoryOpen, receipt.CallRevoked, receipt.FinalText, receipt.Finding, receipt.Approved, receipt.Rejected, receipt.Answered, receipt.Replayed, receipt.StoryClose:
+	case receipt.StoryOpen, receipt.CallRevoked, receipt.FinalText, receipt.Finding, receipt.Approved, receipt.Rejected, receipt.Answered, receipt.Replayed, receipt.Edited, receipt.TakenBack, receipt.StoryClose:
 	}
 	return ""
 }

@@ -36,6 +36,13 @@ const (
 	// Replayed is the running of an approved call; result_sha256 is of what it
 	// gave.
 	Replayed Event = "replayed"
+	// Edited is another form that a person gave a deferred call, or that they
+	// took back; args_sha256 is of the form that holds from then on.
+	Edited Event = "edited"
+	// TakenBack is a person's taking back of what they, or another, decided last
+	// about the same call or question; result_sha256 is of the word for that:
+	// approve, reject or answer.
+	TakenBack Event = "taken_back"
 	// StoryClose ends a scope.
 	StoryClose Event = "story_close"
 )
@@ -43,7 +50,7 @@ const (
 // Known reports whether e is one of the events above.
 func (e Event) Known() bool {
 	switch e {
-	case StoryOpen, CallOK, CallRevoked, CallFail, CallDenied, Deferred, FinalText, Finding, Approved, Rejected, Answered, Replayed, StoryClose:
+	case StoryOpen, CallOK, CallRevoked, CallFail, CallDenied, Deferred, FinalText, Finding, Approved, Rejected, Answered, Replayed, Edited, TakenBack, StoryClose:
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/seed-b23e517c/loop/audit"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
+	"github.com/seed-b23e517c/loop/report"
 )
 
 // appIn is the program in a folder that is no repository, with a state of its
@@ -126,6 +129,80 @@ func TestAnswersAreInTheTrail(t *testing.T) {
 	}
 	if want := []string{receipt.SumHex([]byte("8080")), receipt.SumHex([]byte("80")), receipt.SumHex(nil)}; !slices.Equal(said, want) {
 		t.Errorf("got %q, want %q", said, want)
+	}
+}
+
+// Every decision and its being taken back stand in the trail, by whichever
+// command, and the exported trail is whole.
+func TestWhatIsTakenBackIsInTheTrail(t *testing.T) {
+	a, out := appIn(t)
+	store, s := waiting(t, a)
+	if _, _, err := store.Add(t.Context(), queue.Action{Kind: queue.KindQuestion, Session: s.ID, Story: "1", Command: "Which port?"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"reject", "1"}, {"undo", "1"}, {"answer", "2", "80"}, {"undo", "2"}} {
+		if code := a.run(t.Context(), args); code != exitDone {
+			printed, _ := os.ReadFile(out.Name())
+			t.Fatalf("%q: exit %d\n%s", args, code, printed)
+		}
+	}
+	// The same by the desk of loop review and loop serve.
+	w, err := a.workspace(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(a, w, store, report.Options{})
+	x, err := store.Get(t.Context(), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{queue.Reject, queue.Undo} {
+		if x, err = d.Decide(t.Context(), x, verb, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second changes nothing
+		if x, err = d.Edit(t.Context(), x, "git push origin main"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trail, err := store.Audit(t.Context(), s.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []receipt.Event
+	for _, line := range trail.Records {
+		r, err := receipt.ParseRecord(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, r.Event)
+	}
+	want := []receipt.Event{
+		receipt.Rejected, receipt.TakenBack, receipt.Answered, receipt.TakenBack, receipt.Rejected, receipt.TakenBack, receipt.Edited,
+	}
+	if !slices.Equal(events, want) {
+		t.Errorf("the trail has %q, want %q", events, want)
+	}
+	if err := out.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Seek(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if code := a.run(t.Context(), []string{"audit", "export"}); code != exitDone {
+		t.Fatalf("export: exit %d", code)
+	}
+	exported, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := audit.Read(bytes.NewReader(exported))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := audit.Check(got, audit.Ask{}); !r.OK() || r.Decisions != len(want) {
+		t.Errorf("the exported trail: %+v", r)
 	}
 }
 

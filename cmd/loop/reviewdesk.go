@@ -105,7 +105,7 @@ func (d *desk) Decide(ctx context.Context, seen queue.Action, verb, reason strin
 		return queue.Action{}, err
 	}
 	x, err := d.store.DecideSeen(ctx, seen, queue.Decision{Verb: verb, Who: d.a.who(), When: d.a.now().UTC(), Reason: reason})
-	if err == nil && verb != queue.Undo {
+	if err == nil {
 		d.a.decided(d.store)(ctx, x)
 	}
 	return x, err
@@ -130,7 +130,11 @@ func (d *desk) Edit(ctx context.Context, seen queue.Action, text string) (queue.
 	if !now.Stands(seen) {
 		return now, &queue.ChangedError{Now: now}
 	}
-	return d.store.Edit(ctx, seen.ID, form, queue.Decision{Who: d.a.who(), When: d.a.now().UTC()})
+	x, err := d.store.Edit(ctx, seen.ID, form, queue.Decision{Who: d.a.who(), When: d.a.now().UTC()})
+	if err == nil && !x.Stands(seen) { // the same form again is no decision
+		d.a.decided(d.store)(ctx, x)
+	}
+	return x, err
 }
 
 func (d *desk) Rule(ctx context.Context, seen queue.Action, verb, reason string) (review.Rule, error) {

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
-	"github.com/seed-b23e517c/loop/receipt"
 	"github.com/seed-b23e517c/loop/report"
 	"github.com/seed-b23e517c/loop/transcript"
 )
@@ -142,17 +141,7 @@ func (a *app) showsReceipts(s queue.Session) bool {
 // decision stands, whatever becomes of its record.
 func (a *app) decided(store *queue.Store) func(context.Context, queue.Action) {
 	return func(ctx context.Context, x queue.Action) {
-		event := receipt.Replayed
-		switch x.Status {
-		case queue.Replaying:
-			event = receipt.Approved
-		case queue.Rejected:
-			event = receipt.Rejected
-		case queue.Answered:
-			event = receipt.Answered
-		case queue.Pending, queue.Approved, queue.Replayed, queue.Failed, queue.Unknown, queue.Superseded:
-		}
-		if err := audit.Decide(context.WithoutCancel(ctx), store, event, x, a.now()); err != nil {
+		if err := audit.Decide(context.WithoutCancel(ctx), store, audit.EventOf(x), x, a.now()); err != nil {
 			fmt.Fprintf(a.stderr, "loop: #%d: the decision stands, but the audit trail has no record of it: %s\n", x.Number, term.QuoteLines(err.Error()))
 		}
 	}
