@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -292,10 +293,26 @@ func (s *Store) dated(d Decision) Decision {
 	return d
 }
 
-// statusError says in which status the action is, for a person.
+// statusError says in which status the action is, for a person, and who
+// brought it there.
 func statusError(a Action) error {
+	what := string(a.Status)
 	if a.Status == Replaying && a.Owner != nil {
-		return fmt.Errorf("%w: being replayed by process %d", ErrStatus, a.Owner.Pid)
+		what = fmt.Sprintf("being replayed by process %d", a.Owner.Pid)
 	}
-	return fmt.Errorf("%w: %s", ErrStatus, a.Status)
+	if who := a.LastDecision(time.RFC3339); who != "" {
+		what += " (" + who + ")"
+	}
+	return fmt.Errorf("%w: %s", ErrStatus, what)
+}
+
+// LastDecision says what was decided last, by whom, and when in the form of a
+// layout of package time; "" = nothing was.
+func (a *Action) LastDecision(layout string) string {
+	n := len(a.Decisions)
+	if n == 0 {
+		return ""
+	}
+	d := a.Decisions[n-1]
+	return fmt.Sprintf("%s by %s at %s", d.Verb, d.Who, d.When.Format(layout))
 }

@@ -17,6 +17,7 @@ var (
 	ErrExecuted   = errors.New("already executed")
 	ErrAsked      = errors.New("asked at the prompt, and may have run")
 	ErrQuestion   = errors.New("a question, nothing was called")
+	ErrNoAnswer   = errors.New("an empty answer")
 	ErrNoQuestion = errors.New("not a question")
 	ErrReadOnly   = errors.New("queue opened for reading only")
 )

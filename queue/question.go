@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -61,7 +60,7 @@ func (s *Store) answer(a *Action, d Decision) error {
 		return statusError(*a)
 	}
 	if d.Reason = strings.TrimSpace(d.Reason); d.Reason == "" && a.Checkpoint == "" {
-		return fmt.Errorf("an empty answer")
+		return ErrNoAnswer
 	}
 	d.Verb, a.Status = Answer, Answered
 	a.Decisions = append(a.Decisions, s.dated(d))

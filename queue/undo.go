@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -16,7 +17,11 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("action #%d has changed meanwhile: it is %s", e.Now.Number, e.Now.Status)
+	text := fmt.Sprintf("action #%d has changed meanwhile: it is %s", e.Now.Number, e.Now.Status)
+	if who := e.Now.LastDecision(time.RFC3339); who != "" {
+		text += " (" + who + ")"
+	}
+	return text
 }
 
 // Undo takes a decision back that nothing has come of yet: a rejected, approved

@@ -107,6 +107,7 @@ func refusePushes(a queue.Action, pushes []Push, asked bool) error {
 				Action: a.Number,
 				Reason: "the push is not what was deferred: " + term.Quote(strings.Join(p.Stale, "; ")),
 				Advice: fmt.Sprintf("loop approve %d --anyway runs it all the same; loop reject %d closes it", a.Number, a.Number),
+				Stale:  Since{Pushes: pushes}.Stale(),
 			}
 		}
 		if len(p.Doubts) > 0 && !asked {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/term"
@@ -23,6 +24,8 @@ type RefusedError struct {
 	Reason string // for a person
 	Advice string // what to type next
 	Err    error  // the queue's error, if it was that
+
+	Stale []string // why a push is not what was deferred, where Anyway would run it all the same
 }
 
 func (e *RefusedError) Error() string {
@@ -154,9 +157,16 @@ func outcome(a queue.Action) string {
 	return ""
 }
 
-// standing says what was done with an action that no longer waits. The error
-// knows more than the action when somebody else was quicker.
+// standing says what was done with an action that no longer waits, and by whom.
 func standing(a queue.Action, err error) string {
+	text := standingText(a, err)
+	if who := a.LastDecision(time.RFC3339); who != "" && text != err.Error() {
+		text += " (" + term.Quote(who) + ")"
+	}
+	return text
+}
+
+func standingText(a queue.Action, err error) string {
 	switch a.Status {
 	case queue.Replayed:
 		return "it was replayed already"

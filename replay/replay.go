@@ -170,6 +170,10 @@ func (r Request) look(ctx context.Context, a queue.Action) (since Since, shell s
 func (r Request) begin(ctx context.Context, a queue.Action) (queue.Action, error) {
 	begun, err := r.Store.BeginReplay(context.WithoutCancel(ctx), a.ID, a.Edited, queue.Decision{Who: r.Who, When: r.Now()}, r.Again)
 	if err != nil {
+		// Somebody else was quicker: what they did is known to the queue.
+		if now, getErr := r.Store.Get(context.WithoutCancel(ctx), a.ID); getErr == nil {
+			a = now
+		}
 		return begun, asRefused(a, err)
 	}
 	if r.Decided != nil {

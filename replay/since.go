@@ -82,6 +82,25 @@ func (s Since) refuse(a queue.Action) error {
 	}
 }
 
+// Stale is why pushes are not what was deferred: what needs Insist.Anyway.
+func (s Since) Stale() (why []string) {
+	for _, p := range s.Pushes {
+		why = append(why, p.Stale...)
+	}
+	return why
+}
+
+// Insist is what a person says beside a yes where a yes alone is not enough.
+type Insist struct {
+	Again  bool // it has run before, or may have
+	Anyway bool // a push is not what was deferred
+}
+
+// Needs says which of the two an action needs as it stands and was shown.
+func Needs(a queue.Action, s Since) Insist {
+	return Insist{Again: queue.MayReplay(a, false) != nil, Anyway: len(s.Stale()) > 0}
+}
+
 // same reports whether two looks found the same.
 func (s Since) same(o Since) bool {
 	return s.Call.same(o.Call) && samePushes(s.Pushes, o.Pushes) && s.Cwd == o.Cwd && s.Head == o.Head && s.Branch == o.Branch && slices.EqualFunc(s.Files, o.Files,

@@ -36,7 +36,7 @@ func several(d Desk, seen []queue.Action) work {
 		for i := range seen {
 			fmt.Fprintf(w, "\n-- %d of %d: %s runs --\n", i+1, len(seen), number(seen[i]))
 			out := &gate{w: w}
-			if _, err := d.Replay(ctx, seen[i], false, out, out.after(shown[i].agree(i > 0))); err != nil {
+			if _, err := d.Replay(ctx, seen[i], replay.Insist{}, out, out.after(shown[i].agree(i > 0))); err != nil {
 				if rest := len(seen) - i - 1; rest > 0 {
 					fmt.Fprintf(w, "\n!! stopped: %d of %d were not run and still wait\n", rest, len(seen))
 				}
@@ -84,7 +84,7 @@ func showAll(ctx context.Context, d Desk, seen []queue.Action, w io.Writer) (sho
 	}
 	for i, a := range seen {
 		fmt.Fprintf(w, "\n-- %d of %d --\n", i+1, len(seen))
-		_, err := d.Replay(ctx, a, false, w, func(_ context.Context, a queue.Action, s replay.Since) (bool, error) {
+		_, err := d.Replay(ctx, a, replay.Insist{}, w, func(_ context.Context, a queue.Action, s replay.Since) (bool, error) {
 			shown[i] = shownAs{a, s}
 			return false, nil
 		})

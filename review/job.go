@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -197,9 +197,8 @@ func (m *model) trouble(err error) tea.Cmd {
 // conflict says who was quicker.
 func conflict(a queue.Action) string {
 	text := fmt.Sprintf("nothing done: #%d is %s by now", a.Number, a.Status)
-	if n := len(a.Decisions); n > 0 {
-		d := a.Decisions[n-1]
-		text += fmt.Sprintf(" (%s by %s at %s)", d.Verb, d.Who, d.When.Format("15:04:05"))
+	if who := a.LastDecision(time.TimeOnly); who != "" {
+		text += " (" + who + ")"
 	}
 	return text
 }
@@ -207,16 +206,18 @@ func conflict(a queue.Action) string {
 // one is the replay of one action. What speaks against it needs a word.
 func one(d Desk, seen queue.Action) work {
 	return func(ctx context.Context, w io.Writer, ask func(question) (bool, error)) (string, error) {
-		res, err := d.Replay(ctx, seen, true, w, func(_ context.Context, a queue.Action, since replay.Since) (bool, error) {
+		res, err := d.Replay(ctx, seen, replay.Insist{Again: true, Anyway: true}, w, func(_ context.Context, a queue.Action, since replay.Since) (bool, error) {
 			q := question{text: "run it?"}
 			if n := strings.Count(exact(a.AsRun()), "\n") + 1; n > 1 {
 				q.text = fmt.Sprintf("run these %d lines?", n)
 			}
-			switch {
-			case queue.MayReplay(a, false) != nil:
+			switch replay.Needs(a, since) {
+			case replay.Insist{Again: true}:
 				q.why, q.word = "It has run before, or may have.", "again"
-			case slices.ContainsFunc(since.Pushes, func(p replay.Push) bool { return len(p.Stale) > 0 }):
+			case replay.Insist{Anyway: true}:
 				q.why, q.word = "The push is not what was deferred.", "anyway"
+			case replay.Insist{Again: true, Anyway: true}:
+				q.why, q.word = "It has run before, or may have, and the push is not what was deferred.", "again anyway"
 			}
 			return ask(q)
 		})

@@ -203,6 +203,23 @@ func TestAStalePushNeedsTheWord(t *testing.T) {
 	}
 }
 
+// One word does not stand for the other.
+func TestAgainAndAnywayNeedBothWords(t *testing.T) {
+	d := night()
+	d.since.Pushes = []replay.Push{{Stale: []string{"main is gone"}}}
+	v := newView(t, d, 80, 24, Options{})
+	for _, word := range []string{"again", "anyway"} {
+		v.press("a", "y")
+		v.wants("type again anyway:")
+		v.press(word, "enter")
+		v.wants("nothing was done")
+	}
+	v.press("a", "y", "again anyway", "enter")
+	if len(d.ran) != 1 {
+		t.Errorf("ran %q", d.ran)
+	}
+}
+
 // What is no longer as it was listed is not run.
 func TestABatchRunsOnlyWhatItListed(t *testing.T) {
 	for name, change := range map[string]func(*fakeDesk){

@@ -42,9 +42,8 @@ type Desk interface {
 	// the person's own file.
 	Rule(ctx context.Context, seen queue.Action, verb, reason string) (Rule, error)
 	Write(ctx context.Context, r Rule) error
-	// Replay shows an action at w, asks, and runs it, its output to w. With insist
-	// also one that has run before, or a push that is not what was deferred.
-	Replay(ctx context.Context, seen queue.Action, insist bool, w io.Writer, agree Agree) (replay.Result, error)
+	// Replay shows an action at w, asks, and runs it, its output to w.
+	Replay(ctx context.Context, seen queue.Action, insist replay.Insist, w io.Writer, agree Agree) (replay.Result, error)
 }
 
 // Agree asks about what was shown. a is as it would run.

@@ -103,13 +103,13 @@ func (d *fakeDesk) Rule(_ context.Context, seen queue.Action, verb, reason strin
 
 func (d *fakeDesk) Write(_ context.Context, r Rule) error { d.wrote = append(d.wrote, r); return nil }
 
-func (d *fakeDesk) Replay(ctx context.Context, seen queue.Action, insist bool, w io.Writer, agree Agree) (replay.Result, error) {
+func (d *fakeDesk) Replay(ctx context.Context, seen queue.Action, insist replay.Insist, w io.Writer, agree Agree) (replay.Result, error) {
 	a, err := d.at(seen)
 	if err != nil {
 		return replay.Result{}, err
 	}
 	run := a.AsRun()
-	if err := queue.MayReplay(run, insist); err != nil {
+	if err := queue.MayReplay(run, insist.Again); err != nil {
 		return replay.Result{}, &replay.RefusedError{Action: a.Number, Reason: err.Error(), Advice: "reject it"}
 	}
 	fmt.Fprintf(w, "action #%d\n\nwill run\n  1 | %s\n", a.Number, term.Quote(run.Command))

@@ -1,15 +1,13 @@
 package serve
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +23,7 @@ const recordWidth = 100
 
 var (
 	errStale   = errors.New("nothing was done: what the page showed is not what the queue and the folder hold now")
+	errForm    = errors.New("nothing was done")
 	errRunning = errors.New("nothing was done: another action is being run")
 )
 
@@ -60,12 +59,30 @@ func (s *server) action(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p.Record = record.String()
+	lastWord(p, &a)
 	outcome(p, &a)
 	if err := s.ways(p, a); err != nil {
 		return err
 	}
 	s.page.write(w, http.StatusOK, page{Title: fmt.Sprintf("#%d is %s", a.Number, term.Line(string(a.Status))), Up: "../", Action: p})
 	return nil
+}
+
+// lastWord is what a person decided last, with what they wrote.
+func lastWord(p *actionPage, a *queue.Action) {
+	n := len(a.Decisions)
+	if n == 0 {
+		return
+	}
+	d := a.Decisions[n-1]
+	what := map[string]string{
+		queue.Approve: "Approved", queue.Reject: "Rejected", queue.Answer: "Answered", queue.Edit: "Changed", queue.Unedit: "Put back as it was", queue.Undo: "Taken back",
+	}[d.Verb]
+	if d.Verb == queue.Answer && a.Checkpoint != "" {
+		what = "Let go on"
+	}
+	p.Word = fmt.Sprintf("%s by %s at %s; it is %s now.", cmp.Or(what, term.Line(d.Verb)), term.Line(d.Who), d.When.Format(time.RFC3339), term.Line(string(a.Status)))
+	p.Wrote = term.QuoteLines(d.Reason)
 }
 
 // outcome is how the last replay ended, with what it printed.
@@ -93,25 +110,29 @@ func outcome(p *actionPage, a *queue.Action) {
 
 // ways are what can be done with the action here.
 func (s *server) ways(p *actionPage, a queue.Action) error {
-	switch err := queue.MayReplay(a, false); {
-	case err == nil:
-		p.Run = &link{fmt.Sprintf("../approve/%d", a.Number), "See exactly what would run, then decide"}
-	case a.IsQuestion() && a.Status == queue.Pending:
-		p.ByHand = fmt.Sprintf("Answer it on the terminal: loop answer %d \"...\"", a.Number)
-		if a.Checkpoint != "" {
-			p.ByHand = fmt.Sprintf("Let its stories go on, on the terminal: loop approve %d", a.Number)
+	shown, err := s.actionSeen(a)
+	if err != nil {
+		return err
+	}
+	form := func(verb string) *form { return s.form(fmt.Sprintf("%s/%d", verb, a.Number), shown) }
+	switch {
+	case a.IsQuestion():
+		if slices.Contains([]queue.Status{queue.Pending, queue.Answered, queue.Rejected}, a.Status) {
+			p.Answer = &answerForm{form: *form("answer"), Checkpoint: a.Checkpoint != "", Most: maxAnswer}
 		}
+	case queue.MayReplay(a, false) == nil:
+		p.Run = &link{askPath(a.Number, replay.Insist{}), "See exactly what would run, then decide"}
 	case queue.MayReplay(a, true) == nil:
-		p.Run = &link{fmt.Sprintf("../approve/%d?again=1", a.Number), "It may have run already: see what running it again would do"}
+		p.Run = &link{askPath(a.Number, replay.Insist{Again: true}), "It may have run already: see what running it again would do"}
 	}
 	switch a.Status {
-	case queue.Pending, queue.Approved, queue.Failed, queue.Unknown, queue.Answered:
-		shown, err := s.actionSeen(a)
-		if err != nil {
-			return err
-		}
-		p.Reject = s.form(fmt.Sprintf("reject/%d", a.Number), shown)
-	case queue.Replaying, queue.Replayed, queue.Rejected, queue.Superseded:
+	case queue.Pending, queue.Failed, queue.Unknown:
+		p.Reject = form("reject")
+	case queue.Approved, queue.Answered:
+		p.Reject, p.Undo = form("reject"), form("undo")
+	case queue.Rejected:
+		p.Undo = form("undo")
+	case queue.Replaying, queue.Replayed, queue.Superseded:
 	}
 	return nil
 }
@@ -127,65 +148,8 @@ func (s *server) actionSeen(a queue.Action) (string, error) {
 	return s.keyed("action", string(sum[:])), err
 }
 
-// ask shows what would run, and the form that runs it.
-func (s *server) ask(w http.ResponseWriter, r *http.Request) error {
-	a, err := s.get(r)
-	if err != nil {
-		return err
-	}
-	again := r.FormValue("again") == "1"
-	v := page{Title: fmt.Sprintf("Run #%d?", a.Number), Up: "../", Ask: &askPage{Number: a.Number, Again: again}}
-	code := http.StatusOK
-	var screen bytes.Buffer
-	_, err = s.d.Replay(r.Context(), a, again, &screen, func(_ context.Context, a queue.Action, since replay.Since) (bool, error) {
-		shown, err := replay.Fingerprint(a, since)
-		v.Ask.Form = s.form(fmt.Sprintf("approve/%d", a.Number), s.keyed("replay", shown))
-		return false, err
-	})
-	var refused *replay.RefusedError
-	switch {
-	case errors.As(err, &refused):
-		code, v.Ask.Form = http.StatusConflict, nil
-		v.Title, v.Tone = fmt.Sprintf("#%d cannot be run", a.Number), "warn"
-		v.Text, v.Hint = term.Quote(refused.Reason), term.Quote(refused.Hint())
-	case err != nil:
-		return err
-	}
-	v.Ask.Screen = strings.Trim(screen.String(), "\n")
-	s.page.write(w, code, v)
-	return nil
-}
-
-// approve runs what the form's page showed, if that is still so.
-func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
-	if !s.replays.TryLock() {
-		return errRunning
-	}
-	defer s.replays.Unlock()
-	a, err := s.get(r)
-	if err != nil {
-		return err
-	}
-	// A closed window does not end what was approved.
-	_, err = s.d.Replay(s.ctx, a, r.PostForm.Get("again") == "1", io.Discard, func(_ context.Context, a queue.Action, since replay.Since) (bool, error) {
-		now, err := replay.Fingerprint(a, since)
-		if err != nil {
-			return false, err
-		}
-		if !equal(r.PostForm.Get("shown"), s.keyed("replay", now)) {
-			return false, errStale
-		}
-		return true, nil
-	})
-	var failed *replay.FailedError // which the action's page tells
-	if err != nil && !errors.As(err, &failed) {
-		return err
-	}
-	http.Redirect(w, r, fmt.Sprintf("%saction/%d", s.base, a.Number), http.StatusSeeOther)
-	return nil
-}
-
-func (s *server) reject(w http.ResponseWriter, r *http.Request) error {
+// decide writes a decision about the action that the form's page showed.
+func (s *server) decide(w http.ResponseWriter, r *http.Request, verb, reason string) error {
 	a, err := s.get(r)
 	if err != nil {
 		return err
@@ -195,14 +159,41 @@ func (s *server) reject(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !equal(r.PostForm.Get("shown"), shown) {
-		return errStale
+		return &queue.ChangedError{Now: a}
 	}
-	reason := strings.ToValidUTF8(strings.TrimSpace(r.PostForm.Get("reason")), "\ufffd")
-	if _, err := s.d.Decide(r.Context(), a, queue.Reject, reason); err != nil {
+	if _, err := s.d.Decide(r.Context(), a, verb, reason); err != nil {
 		return err
 	}
-	http.Redirect(w, r, fmt.Sprintf("%saction/%d", s.base, a.Number), http.StatusSeeOther)
+	s.done(w, r, a)
 	return nil
+}
+
+// done leads to what came of it.
+func (s *server) done(w http.ResponseWriter, r *http.Request, a queue.Action) {
+	http.Redirect(w, r, fmt.Sprintf("%saction/%d#outcome", s.base, a.Number), http.StatusSeeOther)
+}
+
+// written is a text that a person wrote into a form; browsers end lines as mail does.
+func written(r *http.Request, name string) string {
+	text := strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n")
+	return strings.ToValidUTF8(strings.TrimSpace(text), "\ufffd")
+}
+
+func (s *server) reject(w http.ResponseWriter, r *http.Request) error {
+	return s.decide(w, r, queue.Reject, written(r, "reason"))
+}
+
+// answer answers a question, or lets go on what a checkpoint holds.
+func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
+	text := written(r, "answer")
+	if len(text) > maxAnswer {
+		return fmt.Errorf("%w: the answer is longer than %d KiB", errForm, maxAnswer>>10)
+	}
+	return s.decide(w, r, queue.Answer, text)
+}
+
+func (s *server) undo(w http.ResponseWriter, r *http.Request) error {
+	return s.decide(w, r, queue.Undo, "")
 }
 
 // trouble says why something was not done.
@@ -211,6 +202,8 @@ func (s *server) trouble(w http.ResponseWriter, r *http.Request, err error) {
 	var changed *queue.ChangedError
 	code := http.StatusInternalServerError
 	switch {
+	case errors.Is(err, errForm), errors.Is(err, queue.ErrNoAnswer):
+		code = http.StatusBadRequest
 	case errors.Is(err, queue.ErrNotFound):
 		code = http.StatusNotFound
 	case errors.Is(err, queue.ErrBusy):
@@ -223,7 +216,9 @@ func (s *server) trouble(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &h) {
 		v.Hint = term.QuoteLines(h.Hint())
 	}
-	if n := r.PathValue("n"); code == http.StatusConflict {
+	// What a person wrote is not lost because somebody else was quicker.
+	v.Wrote = term.QuoteLines(cmp.Or(written(r, "answer"), written(r, "reason")))
+	if n := r.PathValue("n"); code == http.StatusConflict || code == http.StatusBadRequest {
 		v.Link = &link{s.base + "action/" + n, "See #" + n + " as it is now"}
 	}
 	s.page.write(w, code, v)

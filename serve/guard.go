@@ -12,7 +12,8 @@ import (
 
 const (
 	cookieName = "loop"
-	maxForm    = 64 << 10
+	maxForm    = 256 << 10 // an answer may take three times its length
+	maxAnswer  = 64 << 10
 )
 
 // ServeHTTP lets nothing through to the pages that is not the person's.

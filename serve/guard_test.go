@@ -47,7 +47,7 @@ func TestTheLinkIsUsedOnce(t *testing.T) {
 func TestStrangers(t *testing.T) {
 	x := newSite(t).open()
 	a := x.add("echo x >> ran-3", nil)
-	path, form := x.fill(x.get("approve/1", 200))
+	path, form := x.fill(x.get("approve/1", 200), "approve")
 	set := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
@@ -229,7 +229,7 @@ func TestEndsWhenInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := x.open().add("echo x >> ran-3; sleep 600", nil)
-	path, form := x.fill(x.get("approve/1", 200))
+	path, form := x.fill(x.get("approve/1", 200), "approve")
 	code := make(chan int)
 	go func() { code <- x.send(x.form(path, form)).Code }()
 	for x.ran(a) == 0 {

@@ -37,8 +37,8 @@ func hostileTexts() map[string]string {
 var (
 	tagForm  = regexp.MustCompile(`^</?([a-z][a-z0-9]*|!doctype)((?: [a-z-]+(?:="[^"<>]*")?)*)>`)
 	attrForm = regexp.MustCompile(` ([a-z-]+)="([^"]*)"`)
-	attrSafe = regexp.MustCompile(`^[A-Za-z0-9 #:_.,;='/+?%-]*$`)
-	hrefSafe = regexp.MustCompile(`^(?:#main|\.\./|action/\d+|approve/\d+|\.\./(?:action|approve)/\d+(?:\?again=1)?|\?from=\d+|/[A-Z0-9]+/(?:action/\d+)?)$`)
+	attrSafe = regexp.MustCompile(`^[A-Za-z0-9 #:_.,;='/+?%&-]*$`)
+	hrefSafe = regexp.MustCompile(`^(?:#main|\.\./|action/\d+|approve/\d+|\.\./(?:action|approve)/\d+(?:\?again=1|\?anyway=1|\?again=1&amp;anyway=1)?|\?from=\d+|/[A-Z0-9]+/(?:action/\d+)?)$`)
 )
 
 // vocabulary is the elements and attributes of the pages: of a page about harmless texts.
@@ -72,13 +72,27 @@ func pagesOf(t *testing.T, h string) map[string]string {
 		}
 		out[path] = w.Body.String()
 	}
-	path, form := x.fill(x.get("approve/7", 200))
+	path, form := x.fill(x.get("approve/7", 200), "approve")
 	x.post(path, form, http.StatusSeeOther)
 	x.status(ran, queue.Failed)
-	path, form = x.fill(x.get("action/5", 200))
+	path, form = x.fill(x.get("action/5", 200), "reject")
 	form.Set("reason", h[:min(len(h), 4096)])
 	x.post(path, form, http.StatusSeeOther)
-	for _, p := range []string{"", "action/1", "action/2", "action/3", "action/4", "action/5", "action/6", "action/7",
+	x.add(h, func(a *queue.Action) {
+		fillWith(a, h)
+		a.Kind, a.Checkpoint = queue.KindQuestion, queue.CheckpointAfter
+	})
+	path, form = x.fill(x.get("action/8", 200), "answer")
+	form.Set("answer", h[:min(len(h), 4096)])
+	x.post(path, form, http.StatusSeeOther)
+	// Once more: what was written is shown, and was not done.
+	out[path] = x.post(path, form, http.StatusConflict)
+	path, form = x.fill(x.get("action/5", 200), "undo")
+	x.post(path, form, http.StatusSeeOther)
+	path, form = x.fill(x.get("action/5", 200), "reject")
+	form.Set("reason", h[:min(len(h), 4096)])
+	x.post(path, form, http.StatusSeeOther)
+	for _, p := range []string{"", "action/1", "action/2", "action/3", "action/4", "action/5", "action/6", "action/7", "action/8",
 		"approve/1", "approve/2", "approve/2?again=1", "approve/3", "approve/4", "approve/6", "approve/7?again=1"} {
 		fetch(p)
 	}

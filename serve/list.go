@@ -129,7 +129,13 @@ func (s *server) sections(r *http.Request, list []queue.Action) (out []section, 
 			at.Rows = append(at.Rows, row{a.Number, term.Line(string(a.Status)), what})
 			continue
 		}
-		e := entry{Number: a.Number}
+		e := entry{Number: a.Number, Read: fmt.Sprintf("Read all of #%d, or reject it", a.Number)}
+		switch {
+		case a.Checkpoint != "":
+			e.Read = fmt.Sprintf("Look at #%d and let its stories go on, or hold them", a.Number)
+		case a.IsQuestion():
+			e.Read = fmt.Sprintf("Answer #%d, or reject it", a.Number)
+		}
 		if e.Piece, err = pieces.Action(a, s.o.Dir); err != nil {
 			return nil, err
 		}

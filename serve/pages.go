@@ -31,6 +31,7 @@ type (
 		Tone              string
 		Up                string // to the list; "" = no way there
 		Link              *link
+		Wrote             string // what the person wrote, of something that was not done
 		Style             template.CSS
 		List              *listPage
 		Action            *actionPage
@@ -49,7 +50,8 @@ type (
 	entry struct {
 		Number uint64
 		Piece  template.HTML // made by the report
-		Run    string        // the text of the link to run it; "" = none
+		Read   string        // the text of the link to all of it
+		Run    string        // of the link to run it; "" = none
 	}
 	row struct {
 		Number       uint64
@@ -58,19 +60,28 @@ type (
 	actionPage struct {
 		Number  uint64
 		Piece   template.HTML
+		Word    string // what was decided last
+		Wrote   string // with these words
 		Outcome string
 		Tone    string
 		Output  string
 		Record  string
 		Run     *link
-		ByHand  string // why it is not run here
+		Answer  *answerForm
 		Reject  *form
+		Undo    *form
+	}
+	answerForm struct {
+		form
+		Checkpoint bool
+		Most       int
 	}
 	askPage struct {
-		Number uint64
-		Screen string
-		Form   *form
-		Again  bool
+		Number  uint64
+		Screen  string
+		Form    *form
+		Again   bool
+		Changed []string // what is not as it was deferred, which wants a word of its own
 	}
 	form struct{ Action, Token, Shown string }
 )

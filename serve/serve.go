@@ -1,5 +1,6 @@
 // Package serve is a small web page over the queue, for those who rather click:
-// the list, one action whole, approve in two steps, reject with a reason.
+// the list, one action whole, approve in two steps, reject with a reason, answer
+// questions, let checkpoints go, take decisions back.
 //
 // It listens on loopback only and keeps nothing: each page is made of the queue
 // as it is, and what decides and runs is behind Desk, as for loop review. A
@@ -46,7 +47,7 @@ type Desk interface {
 	// Decide records a decision about an action as it was seen.
 	Decide(ctx context.Context, seen queue.Action, verb, reason string) (queue.Action, error)
 	// Replay shows an action at w, asks agree, and runs it.
-	Replay(ctx context.Context, seen queue.Action, again bool, w io.Writer, agree Agree) (replay.Result, error)
+	Replay(ctx context.Context, seen queue.Action, insist replay.Insist, w io.Writer, agree Agree) (replay.Result, error)
 }
 
 // Agree answers for the person. a is as it would run.
@@ -157,7 +158,7 @@ func newServer(ctx context.Context, host string, d Desk, o Options) (*server, er
 	}
 	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{$}": s.list, "GET /action/{n}": s.action, "GET /approve/{n}": s.ask,
-		"POST /approve/{n}": s.approve, "POST /reject/{n}": s.reject,
+		"POST /approve/{n}": s.approve, "POST /reject/{n}": s.reject, "POST /answer/{n}": s.answer, "POST /undo/{n}": s.undo,
 	} {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := h(w, r); err != nil {

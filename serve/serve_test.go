@@ -45,9 +45,9 @@ func (d *testDesk) Decide(ctx context.Context, seen queue.Action, verb, reason s
 	return d.DecideSeen(ctx, seen, queue.Decision{Verb: verb, Who: "mara", Reason: reason})
 }
 
-func (d *testDesk) Replay(ctx context.Context, seen queue.Action, again bool, w io.Writer, agree Agree) (replay.Result, error) {
+func (d *testDesk) Replay(ctx context.Context, seen queue.Action, insist replay.Insist, w io.Writer, agree Agree) (replay.Result, error) {
 	return replay.Run(ctx, replay.Request{
-		Store: d.Store, Ref: seen.ID, Out: w, Again: again, Who: "mara", Now: func() time.Time { return testTime }, Env: d.env,
+		Store: d.Store, Ref: seen.ID, Out: w, Again: insist.Again, Anyway: insist.Anyway, Who: "mara", Now: func() time.Time { return testTime }, Env: d.env,
 		InsideAgent: d.inside, Agree: agree,
 	})
 }
@@ -142,21 +142,24 @@ func (x *site) get(path string, code int) string {
 
 var (
 	hiddenForm = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([0-9a-f]+)">`)
-	actionForm = regexp.MustCompile(`<form method="post" action="\.\./([a-z]+/\d+)">`)
+	actionForm = regexp.MustCompile(`(?s)<form method="post" action="\.\./([a-z]+/\d+)"[^>]*>(.*?)</form>`)
 )
 
-// fill is what the form of a page holds.
-func (x *site) fill(page string) (path string, v url.Values) {
+// fill is what a form of a page holds before a person has touched it.
+func (x *site) fill(page, verb string) (path string, v url.Values) {
 	x.t.Helper()
-	m := actionForm.FindStringSubmatch(page)
-	if m == nil {
-		x.t.Fatalf("no form in %s", page)
+	for _, m := range actionForm.FindAllStringSubmatch(page, -1) {
+		if !strings.HasPrefix(m[1], verb+"/") {
+			continue
+		}
+		v = url.Values{}
+		for _, h := range hiddenForm.FindAllStringSubmatch(m[2], -1) {
+			v.Set(h[1], h[2])
+		}
+		return m[1], v
 	}
-	v = url.Values{}
-	for _, h := range hiddenForm.FindAllStringSubmatch(page, -1) {
-		v.Set(h[1], h[2])
-	}
-	return m[1], v
+	x.t.Fatalf("no form to %s in %s", verb, page)
+	return "", nil
 }
 
 func (x *site) form(path string, v url.Values) *http.Request {
@@ -212,7 +215,7 @@ func TestApprove(t *testing.T) {
 	if x.ran(a) != 0 {
 		t.Fatal("the page that asks ran it")
 	}
-	path, form := x.fill(page)
+	path, form := x.fill(page, "approve")
 	x.post(path, form, http.StatusSeeOther)
 	x.status(a, queue.Replayed)
 	if page := x.get("action/1", 200); !strings.Contains(page, "exit 0") || !strings.Contains(page, "it went") {
@@ -229,7 +232,7 @@ func TestApprove(t *testing.T) {
 func TestApproveAtTheSameTime(t *testing.T) {
 	x := newSite(t).open()
 	a := x.add("echo x >> ran-3", nil)
-	path, form := x.fill(x.get("approve/1", 200))
+	path, form := x.fill(x.get("approve/1", 200), "approve")
 	codes := make(chan int)
 	for range 8 {
 		go func() { codes <- x.send(x.form(path, form)).Code }()
@@ -247,7 +250,7 @@ func TestApproveAtTheSameTime(t *testing.T) {
 func TestApproveWhatFails(t *testing.T) {
 	x := newSite(t).open()
 	a := x.add("echo broken >&2; exit 7", nil)
-	path, form := x.fill(x.get("approve/1", 200))
+	path, form := x.fill(x.get("approve/1", 200), "approve")
 	x.post(path, form, http.StatusSeeOther)
 	x.status(a, queue.Failed)
 	page := x.get("action/1", 200)
@@ -255,7 +258,7 @@ func TestApproveWhatFails(t *testing.T) {
 		t.Errorf("a failure is told as %s", page)
 	}
 	x.get("approve/1", http.StatusConflict)
-	path, form = x.fill(x.get("approve/1?again=1", 200))
+	path, form = x.fill(x.get("approve/1?again=1", 200), "approve")
 	if form.Get("again") != "1" {
 		t.Error("the form for once more does not say so")
 	}
@@ -288,8 +291,8 @@ func TestStaleForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := newSite(t).open()
 			a := x.add("echo x >> ran-3", nil)
-			path, form := x.fill(x.get("approve/1", 200))
-			_, reject := x.fill(x.get("action/1", 200))
+			path, form := x.fill(x.get("approve/1", 200), "approve")
+			_, reject := x.fill(x.get("action/1", 200), "reject")
 			change(x, a)
 			if page := x.post(path, form, http.StatusConflict); !strings.Contains(page, "action/1") {
 				t.Errorf("no way to what is now: %s", page)
@@ -307,14 +310,14 @@ func TestStaleForms(t *testing.T) {
 func TestReject(t *testing.T) {
 	x := newSite(t).open()
 	a := x.add("git push", nil)
-	path, form := x.fill(x.get("action/1", 200))
+	path, form := x.fill(x.get("action/1", 200), "reject")
 	form.Set("reason", "  the number is <b>invented</b>\x1b[2J ")
 	x.post(path, form, http.StatusSeeOther)
 	now := x.status(a, queue.Rejected)
 	if got := now.Decisions[0].Reason; got != "the number is <b>invented</b>\x1b[2J" {
 		t.Errorf("reason %q", got)
 	}
-	if page := x.get("action/1", 200); strings.Contains(page, "<b>") || strings.Contains(page, "\x1b") || strings.Contains(page, "<form") {
+	if page := x.get("action/1", 200); strings.Contains(page, "<b>") || strings.Contains(page, "\x1b") || strings.Contains(page, "reject/1") || !strings.Contains(page, "Rejected by mara at 2026-02-23T08:15:00Z; it is rejected now.") {
 		t.Errorf("after a rejection: %s", page)
 	}
 	x.post(path, form, http.StatusConflict)
@@ -326,7 +329,7 @@ func TestWhatCannotBeRun(t *testing.T) {
 	x.add("which database?", func(a *queue.Action) { a.Kind, a.Tool, a.Input = queue.KindQuestion, "", nil })
 	x.add("git push --mentioned", func(a *queue.Action) { a.Evidence = policy.Mentioned })
 	x.add("git push --ran", func(a *queue.Action) { a.Evidence, a.Outcome = policy.Executed, "ok" })
-	if page := x.get("action/1", 200); !strings.Contains(page, "loop answer 1") || strings.Contains(page, "approve/1") {
+	if page := x.get("action/1", 200); !strings.Contains(page, `action="../answer/1"`) || strings.Contains(page, "approve/1") {
 		t.Errorf("a question: %s", page)
 	}
 	for _, path := range []string{"approve/1", "approve/2", "approve/3"} {

@@ -152,9 +152,9 @@ func (d *desk) Write(ctx context.Context, r review.Rule) error {
 	return standing{id: r.ID, text: r.Text, file: r.File}.write()
 }
 
-func (d *desk) Replay(ctx context.Context, seen queue.Action, insist bool, w io.Writer, agree review.Agree) (replay.Result, error) {
+func (d *desk) Replay(ctx context.Context, seen queue.Action, insist replay.Insist, w io.Writer, agree review.Agree) (replay.Result, error) {
 	return replay.Run(ctx, replay.Request{
-		Store: d.store, Ref: seen.ID, Out: w, Again: insist, Anyway: insist, Who: d.a.who(), Now: d.a.now, Env: d.a.env,
+		Store: d.store, Ref: seen.ID, Out: w, Again: insist.Again, Anyway: insist.Anyway, Who: d.a.who(), Now: d.a.now, Env: d.a.env,
 		InsideAgent: d.a.insideAgent(ctx, d.store), Decided: d.a.decided(d.store),
 		MCP: d.a.mcpPlaces(d.w), Version: buildOf().Version,
 		Agree: func(ctx context.Context, a queue.Action, since replay.Since) (bool, error) {

@@ -16,11 +16,12 @@ import (
 )
 
 const serveLong = `Decide what waits in a browser on this machine: prints a link, and serves the list, all that is known of
-one action, what running it would do, and the forms to run or to reject it.
+one action, what running it would do, and the forms to run, reject or answer it.
 
 It listens on loopback only. The link can be used once; what it is exchanged for ends with this command.
 What is run is what the page showed: if the action, the folder or the remote has changed since, nothing runs.
-Questions are answered on the terminal (loop answer).
+A push that is not what was deferred is run only after a question of its own, which names what has
+changed. Questions are answered, checkpoints let go, and decisions taken back on the action's page.
 
 It ends with Ctrl-C, and when nobody has clicked for an hour.
 
@@ -78,6 +79,6 @@ func (d webDesk) Options(ctx context.Context, x queue.Action) (report.Options, e
 	return ro, err
 }
 
-func (d webDesk) Replay(ctx context.Context, seen queue.Action, again bool, w io.Writer, agree serve.Agree) (replay.Result, error) {
-	return d.desk.Replay(ctx, seen, again, w, agree)
+func (d webDesk) Replay(ctx context.Context, seen queue.Action, insist replay.Insist, w io.Writer, agree serve.Agree) (replay.Result, error) {
+	return d.desk.Replay(ctx, seen, insist, w, agree)
 }
