@@ -73,7 +73,7 @@ func addAction(tx *bolt.Tx, a Action, now time.Time) (Action, bool, error) {
 			return a, false, err
 		}
 		if b := tx.Bucket([]byte(bucketActions)).Get(key); b != nil {
-			old, err := decodeAction(b)
+			old, err := decodeAction(string(b))
 			return old, false, err
 		}
 	}
@@ -228,7 +228,7 @@ func loadAction(tx *bolt.Tx, id []byte) (Action, error) {
 	if b == nil {
 		return Action{}, fmt.Errorf("action %s: %w", idText(id), ErrNotFound)
 	}
-	return decodeAction(b)
+	return decodeAction(string(b))
 }
 
 func putAction(tx *bolt.Tx, a Action) error {
@@ -240,5 +240,11 @@ func putAction(tx *bolt.Tx, a Action) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket([]byte(bucketActions)).Put(key, b)
+	return replace(tx.Bucket([]byte(bucketActions)), key, b, func(was []byte) ([]byte, error) {
+		old, err := decodeAction(string(was))
+		if err != nil {
+			return nil, err
+		}
+		return encodeAction(old)
+	})
 }

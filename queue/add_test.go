@@ -327,7 +327,7 @@ func TestActionGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err = decodeAction(b); err != nil || cmp.Diff(a, back) != "" {
+	if back, err = decodeAction(string(b)); err != nil || cmp.Diff(a, back) != "" {
 		t.Errorf("stored: %v\n%s", err, cmp.Diff(a, back))
 	}
 }

@@ -92,16 +92,32 @@ func encodeAction(a Action) ([]byte, error) {
 }
 
 // decodeAction reads what encodeAction wrote.
-func decodeAction(b []byte) (Action, error) {
+func decodeAction(raw string) (Action, error) {
 	var a Action
-	rec := storedAction{Action: &a}
-	if err := json.Unmarshal(b, &rec); err != nil {
-		return Action{}, fmt.Errorf("damaged action: %w", err)
+	if err := a.decode(raw); err != nil {
+		return Action{}, err
+	}
+	return a, nil
+}
+
+// decode is decodeAction in place, into an empty action.
+func (a *Action) decode(raw string) error {
+	if readAction(raw, a) {
+		return nil
+	}
+	number := a.Number // as far as it could be read
+	*a = Action{}
+	rec := storedAction{Action: a}
+	if err := json.Unmarshal([]byte(raw), &rec); err != nil {
+		if number > 0 {
+			return fmt.Errorf("damaged action #%d: %w", number, err)
+		}
+		return fmt.Errorf("damaged action: %w", err)
 	}
 	if rec.ExactInput != nil {
 		a.Input = rec.ExactInput
 	}
-	return a, nil
+	return nil
 }
 
 // encode is json.Marshal without the escapes for HTML, which would change the

@@ -323,7 +323,7 @@ func verifyTx(tx *bolt.Tx) error {
 	var want []entry
 	actions := tx.Bucket([]byte(bucketActions))
 	err := actions.ForEach(func(id, v []byte) error {
-		a, err := decodeAction(v)
+		a, err := decodeAction(string(v))
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -219,12 +218,12 @@ func (s *Store) AsFound(a Action) Action {
 
 // deadReplays looks, without writing, for replays whose process is gone.
 func (s *Store) deadReplays(ctx context.Context) ([][]byte, error) {
-	var raw [][]byte
+	var raw []string
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		c := tx.Bucket([]byte(bucketReplaying)).Cursor()
 		for k, _ := c.First(); k != nil; k, _ = c.Next() {
 			if b := tx.Bucket([]byte(bucketActions)).Get(k); b != nil {
-				raw = append(raw, bytes.Clone(b))
+				raw = append(raw, string(b))
 			}
 		}
 		return nil

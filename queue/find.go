@@ -42,7 +42,7 @@ func (f Filter) match(a *Action) bool {
 
 // mayMatch looks at the stored bytes for what match needs, so that most of
 // what is not chosen need not be decoded. A text cannot fake it away: quotes
-// inside a text are escaped.
+// inside a text are escaped. Nor can damage: each record has these members.
 func (f Filter) mayMatch(raw []byte) bool {
 	if f.Kind != "" && !mayHold(raw, "kind", []string{f.Kind}) {
 		return false
@@ -56,18 +56,18 @@ func mayHold[T ~string](raw []byte, key string, values []T) bool {
 			return true
 		}
 	}
-	return len(values) == 0
+	return len(values) == 0 || !bytes.Contains(raw, []byte(`"`+key+`":"`))
 }
 
 // Get finds one action by its number ("12", "#12"), its full id, or a suffix of
 // its id of at least six hex digits that no other action has.
 func (s *Store) Get(ctx context.Context, ref string) (Action, error) {
-	var raw []byte
+	var raw string
 	found := ErrNotFound
 	err := s.view(ctx, func(tx *bolt.Tx) error {
 		var id []byte
 		if id, found = resolve(tx, ref); found == nil {
-			raw = bytes.Clone(tx.Bucket([]byte(bucketActions)).Get(id))
+			raw = string(tx.Bucket([]byte(bucketActions)).Get(id))
 		}
 		return nil
 	})
@@ -83,9 +83,9 @@ func (s *Store) Get(ctx context.Context, ref string) (Action, error) {
 // Actions lists the actions that the filter chooses, in the order in which
 // they were stored.
 func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
-	var raw [][]byte
+	var raw []string
 	err := s.view(ctx, func(tx *bolt.Tx) error {
-		raw = rawActions(tx, f.Session)
+		raw = rawActions(tx, f)
 		return nil
 	})
 	if err != nil {
@@ -98,55 +98,88 @@ func (s *Store) Actions(ctx context.Context, f Filter) ([]Action, error) {
 // mentions left out; more says whether there are others. The rest is not
 // decoded: a view has its first screen to draw.
 func (s *Store) First(ctx context.Context, n int) (first []Action, more bool, err error) {
-	var raw [][]byte
+	ran := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{policy.Executed}}
+	rest := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{"", policy.Blocked, policy.Written}}
+	var others []Action
 	err = s.view(ctx, func(tx *bolt.Tx) error {
-		raw = rawActions(tx, "")
-		return nil
+		first, others = nil, nil
+		take := func(b []byte, f Filter, to *[]Action) error {
+			if len(*to) > n || !f.mayMatch(b) {
+				return nil
+			}
+			a, err := decodeAction(string(b))
+			if err == nil && f.match(&a) {
+				*to = append(*to, a)
+			}
+			return err
+		}
+		return eachAction(tx, "", func(b []byte) error {
+			return errors.Join(take(b, ran, &first), take(b, rest, &others))
+		})
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	ran := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{policy.Executed}}
-	rest := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{"", policy.Blocked, policy.Written}}
-	for _, f := range []Filter{ran, rest} {
-		for _, b := range raw {
-			if !f.mayMatch(b) {
-				continue
-			}
-			if len(first) == n {
-				return first, true, nil
-			}
-			a, err := decodeAction(b)
-			if err != nil {
-				return nil, false, err
-			}
-			if f.match(&a) {
-				first = append(first, a)
-			}
-		}
-	}
-	return first, false, nil
+	first = append(first, others...)
+	return first[:min(n, len(first))], len(first) > n, nil
 }
 
-// rawActions copies the actions of a session, or all of them, by number.
-func rawActions(tx *bolt.Tx, session string) [][]byte {
-	var raw [][]byte
-	actions := tx.Bucket([]byte(bucketActions))
+// eachAction goes over the actions of a session, or all of them, by number.
+// What it gives is gone when the transaction ends.
+func eachAction(tx *bolt.Tx, session string, fn func([]byte) error) error {
 	bucket, prefix := bucketNumbers, []byte(nil)
 	if session != "" {
 		bucket, prefix = bucketBySession, textKey(session, "")
 	}
+	actions := newFinger(tx.Bucket([]byte(bucketActions)))
 	c := tx.Bucket([]byte(bucket)).Cursor()
 	for k, id := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, id = c.Next() {
-		if b := actions.Get(id); b != nil {
-			raw = append(raw, bytes.Clone(b))
+		if b := actions.get(id); b != nil {
+			if err := fn(b); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// rawActions copies the actions that the filter may choose.
+func rawActions(tx *bolt.Tx, f Filter) []string {
+	var raw []string
+	_ = eachAction(tx, f.Session, func(b []byte) error { // never an error
+		if f.mayMatch(b) {
+			raw = append(raw, string(b))
+		}
+		return nil
+	})
 	return raw
 }
 
+// finger looks keys up that mostly follow each other in the bucket too, as ids
+// that begin with the time do: then the next entry is the one, and none is sought.
+type finger struct {
+	c *bolt.Cursor
+	k []byte
+	v []byte
+}
+
+func newFinger(b *bolt.Bucket) *finger { return &finger{c: b.Cursor()} }
+
+func (f *finger) get(key []byte) []byte {
+	if f.k != nil {
+		f.k, f.v = f.c.Next()
+	}
+	if !bytes.Equal(f.k, key) {
+		f.k, f.v = f.c.Seek(key)
+	}
+	if !bytes.Equal(f.k, key) {
+		return nil
+	}
+	return f.v
+}
+
 // decodeActions decodes on all processors: a report waits for it.
-func decodeActions(raw [][]byte) ([]Action, error) {
+func decodeActions(raw []string) ([]Action, error) {
 	out := make([]Action, len(raw))
 	part := max(minPart, (len(raw)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	errs := make([]error, len(raw)/part+1)
@@ -155,7 +188,7 @@ func decodeActions(raw [][]byte) ([]Action, error) {
 		from, to := n*part, min(len(raw), (n+1)*part)
 		wg.Go(func() {
 			for i := from; i < to && errs[n] == nil; i++ {
-				out[i], errs[n] = decodeAction(raw[i])
+				errs[n] = out[i].decode(raw[i])
 			}
 		})
 	}
@@ -232,7 +265,8 @@ func ambiguousActions(tx *bolt.Tx, ref string, keys [][]byte) error {
 // WaitingElsewhere counts the pending actions of other sessions than the given
 // ones, mentions left out.
 func (s *Store) WaitingElsewhere(ctx context.Context, sessions ...string) (int, error) {
-	var raw [][]byte
+	f := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{"", policy.Executed, policy.Blocked, policy.Written}}
+	var raw []string
 	told := make([][]byte, len(sessions))
 	for i, id := range sessions {
 		told[i] = textKey(id, "")
@@ -241,13 +275,13 @@ func (s *Store) WaitingElsewhere(ctx context.Context, sessions ...string) (int, 
 		return slices.ContainsFunc(told, func(prefix []byte) bool { return bytes.HasPrefix(key, prefix) })
 	}
 	err := s.view(ctx, func(tx *bolt.Tx) error {
-		actions := tx.Bucket([]byte(bucketActions))
+		actions := newFinger(tx.Bucket([]byte(bucketActions)))
 		return tx.Bucket([]byte(bucketBySession)).ForEach(func(k, id []byte) error {
 			if own(k) {
 				return nil
 			}
-			if b := actions.Get(id); b != nil {
-				raw = append(raw, bytes.Clone(b))
+			if b := actions.get(id); b != nil && f.mayMatch(b) {
+				raw = append(raw, string(b))
 			}
 			return nil
 		})
@@ -255,14 +289,12 @@ func (s *Store) WaitingElsewhere(ctx context.Context, sessions ...string) (int, 
 	if err != nil {
 		return 0, err
 	}
-	f := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{"", policy.Executed, policy.Blocked, policy.Written}}
 	list, err := chosen(raw, f)
 	return len(list), err
 }
 
 // chosen decodes the actions that the filter chooses.
-func chosen(raw [][]byte, f Filter) ([]Action, error) {
-	raw = slices.DeleteFunc(raw, func(b []byte) bool { return !f.mayMatch(b) })
+func chosen(raw []string, f Filter) ([]Action, error) {
 	all, err := decodeActions(raw)
 	if err != nil {
 		return nil, err

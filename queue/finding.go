@@ -67,7 +67,7 @@ func (s *Store) Findings(ctx context.Context, session string) ([]Finding, error)
 // PutStory stores what is known of a story, in place of what was there.
 func (s *Store) PutStory(ctx context.Context, v StoryState) error {
 	v.Schema = Schema
-	return s.put(ctx, "story", bucketStories, textKey(v.File, v.Story), v)
+	return put(ctx, s, "story", bucketStories, textKey(v.File, v.Story), v)
 }
 
 // Story is what is known of a story of a file; ErrNotFound when nothing is.
@@ -100,7 +100,8 @@ type Snapshot struct {
 // snapshot; an ambiguous one is an error.
 func (s *Store) Snapshot(ctx context.Context, session string) (Snapshot, error) {
 	var rawSession []byte
-	var attempts, findings, actions [][]byte
+	var attempts, findings [][]byte
+	var actions []string
 	id := session
 	var found error
 	err := s.view(ctx, func(tx *bolt.Tx) error {
@@ -114,7 +115,7 @@ func (s *Store) Snapshot(ctx context.Context, session string) (Snapshot, error) 
 			rawSession = bytes.Clone(sessions.Get(key))
 			attempts = rawPrefix(tx, bucketAttempts, key)
 		}
-		actions = rawActions(tx, id)
+		actions = rawActions(tx, Filter{Session: id})
 		findings = rawPrefix(tx, bucketFindings, textKey(id, ""))
 		return nil
 	})
@@ -124,7 +125,7 @@ func (s *Store) Snapshot(ctx context.Context, session string) (Snapshot, error) 
 	return decodeSnapshot(id, rawSession, attempts, findings, actions, found)
 }
 
-func decodeSnapshot(id string, session []byte, attempts, findings, actions [][]byte, found error) (snap Snapshot, err error) {
+func decodeSnapshot(id string, session []byte, attempts, findings [][]byte, actions []string, found error) (snap Snapshot, err error) {
 	if _, ok := found.(*AmbiguousError); ok {
 		return snap, fmt.Errorf("session: %w", found)
 	}

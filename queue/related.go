@@ -23,20 +23,19 @@ func relate(tx *bolt.Tx, a Action) (first Action, ok bool, err error) {
 	}
 	story = append([]byte(`"story":`), bytes.TrimSpace(story)...)
 	blocked := Filter{Evidence: []policy.Evidence{policy.Blocked}}
-	for _, raw := range rawActions(tx, a.Session) {
-		// A call of the agent's waits for this: only what may match is decoded.
-		if !blocked.mayMatch(raw) || !bytes.Contains(raw, story) {
-			continue
+	// A call of the agent's waits for this: only what may match is decoded. What
+	// cannot be read keeps none out of the queue.
+	err = eachAction(tx, a.Session, func(b []byte) error {
+		if ok || !blocked.mayMatch(b) || !bytes.Contains(b, story) {
+			return nil
 		}
-		old, err := decodeAction(raw)
-		if err != nil {
-			return first, false, err
+		old, err := decodeAction(string(b))
+		if err == nil && old.Story == a.Story && old.Evidence == policy.Blocked && old.RelatedTo == "" && !old.Asked && sameIntent(&old, &a) {
+			first, ok = old, true
 		}
-		if old.Story == a.Story && old.Evidence == policy.Blocked && old.RelatedTo == "" && !old.Asked && sameIntent(&old, &a) {
-			return old, true, nil
-		}
-	}
-	return first, false, nil
+		return nil
+	})
+	return first, ok, err
 }
 
 // sameIntent: two refused calls want the same. Where both say where they lead,

@@ -19,7 +19,7 @@ func (s *Store) PutSession(ctx context.Context, v Session) error {
 	if err != nil {
 		return fmt.Errorf("put session: %w", err)
 	}
-	return s.put(ctx, "session", bucketSessions, key, v)
+	return put(ctx, s, "session", bucketSessions, key, v)
 }
 
 // Session finds a session by its id, or by a unique beginning or end of it of
@@ -105,7 +105,7 @@ func (s *Store) PutEnd(ctx context.Context, v Attempt, story StoryState) error {
 		return fmt.Errorf("put story: %w", err)
 	}
 	return s.putAttempt(ctx, v, func(tx *bolt.Tx) error {
-		return tx.Bucket([]byte(bucketStories)).Put(textKey(story.File, story.Story), b)
+		return replace(tx.Bucket([]byte(bucketStories)), textKey(story.File, story.Story), b, reencode[StoryState])
 	})
 }
 
@@ -125,7 +125,7 @@ func (s *Store) putAttempt(ctx context.Context, v Attempt, also func(*bolt.Tx) e
 		if v.Ended.IsZero() {
 			mark = func(k []byte) error { return open.Put(k, nil) }
 		}
-		return errors.Join(mark(key), tx.Bucket([]byte(bucketAttempts)).Put(key, b), also(tx))
+		return errors.Join(mark(key), replace(tx.Bucket([]byte(bucketAttempts)), key, b, reencode[Attempt]), also(tx))
 	})
 	if err != nil {
 		return fmt.Errorf("put attempt: %w", err)
@@ -183,12 +183,12 @@ func (s *Store) OpenAttempts(ctx context.Context) ([]Attempt, error) {
 }
 
 // put writes one value.
-func (s *Store) put(ctx context.Context, what, bucket string, key []byte, v any) error {
+func put[T any](ctx context.Context, s *Store, what, bucket string, key []byte, v T) error {
 	b, err := encode(v)
 	if err != nil {
 		return fmt.Errorf("put %s: %w", what, err)
 	}
-	err = s.update(ctx, func(tx *bolt.Tx) error { return tx.Bucket([]byte(bucket)).Put(key, b) })
+	err = s.update(ctx, func(tx *bolt.Tx) error { return replace(tx.Bucket([]byte(bucket)), key, b, reencode[T]) })
 	if err != nil {
 		return fmt.Errorf("put %s: %w", what, err)
 	}

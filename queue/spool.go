@@ -182,7 +182,7 @@ func (f *folding) read(data []byte) {
 		if len(line) == 0 {
 			continue
 		}
-		a, err := decodeAction(line)
+		a, err := decodeAction(string(line))
 		if err == nil {
 			_, err = idKey(a.ID)
 		}

@@ -33,7 +33,7 @@ type StateDeferred struct {
 func Export(w io.Writer, actions []queue.Action, sessionID, format string, o Options) error {
 	switch format {
 	case "json":
-		return WriteJSON(w, Exported{Schema: queue.Schema, SessionID: sessionID, Actions: printable(actions)}, o)
+		return writeActions(w, Exported{Schema: queue.Schema, SessionID: sessionID, Actions: []queue.Action{}}, actions, o)
 	case "state":
 		s := State{SessionID: sessionID, Deferred: make([]StateDeferred, 0, len(actions))}
 		for i := range actions {

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -61,7 +63,7 @@ type Counts struct {
 
 // JSON prints the report for programs.
 func JSON(w io.Writer, d queue.Snapshot, o Options) error {
-	return WriteJSON(w, newDocument(d, o), o)
+	return writeActions(w, newDocument(d, o), d.Actions, o)
 }
 
 func newDocument(d queue.Snapshot, o Options) Document {
@@ -72,7 +74,7 @@ func newDocument(d queue.Snapshot, o Options) Document {
 		Verdict:  verdict,
 		Session:  d.Session,
 		Stories:  make([]Story, 0, len(v.stories)),
-		Actions:  printable(d.Actions),
+		Actions:  []queue.Action{}, // they are written one by one
 		Findings: append([]queue.Finding{}, d.Findings...),
 		Counts: Counts{
 			Waiting: len(v.waiting), Questions: len(v.questions), Mentions: len(v.mentions), Tampering: v.tampers, Executed: v.ran, Unfinished: len(v.open),
@@ -106,17 +108,50 @@ func (s *story) word() string {
 	return string(s.outcome)
 }
 
-// printable makes every input valid JSON: what is not becomes a string, as one
-// bad record must not cost the whole report.
-func printable(actions []queue.Action) []queue.Action {
-	out := append([]queue.Action{}, actions...)
-	for i := range out {
-		if in := out[i].Input; len(in) > 0 && !json.Valid(in) {
-			// A string always marshals.
-			out[i].Input, _ = json.Marshal(string(in))
-		}
+// writeActions is WriteJSON of a value whose actions are an empty list, with
+// these in it. They are written one after the other: the first is out long
+// before the last of ten thousand is encoded.
+func writeActions(w io.Writer, v any, actions []queue.Action, o Options) error {
+	whole, err := indented(v, "")
+	if err != nil {
+		return err
 	}
-	return out
+	// No string holds a line break, and no other member stands this far left.
+	begin, end, ok := bytes.Cut(whole, []byte("\n  \"actions\": []"))
+	if !ok {
+		return errors.New("encode report: no list of actions in it")
+	}
+	m := o.masker()
+	out := bufio.NewWriterSize(w, 32<<10)
+	out.Write(safeJSON(begin, m))
+	out.WriteString("\n  \"actions\": [")
+	for i := range actions {
+		b, err := indented(printable(actions[i]), "    ")
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString("\n    ")
+		out.Write(safeJSON(bytes.TrimSuffix(b, []byte("\n")), m))
+	}
+	if len(actions) > 0 {
+		out.WriteString("\n  ")
+	}
+	out.WriteByte(']')
+	out.Write(safeJSON(end, m))
+	return out.Flush()
+}
+
+// printable makes the input valid JSON: what is not becomes a string, as one bad
+// record must not cost the whole report.
+func printable(a queue.Action) queue.Action {
+	if len(a.Input) > 0 && !json.Valid(a.Input) {
+		// A string always marshals.
+		a.Input, _ = json.Marshal(string(a.Input))
+	}
+	return a
 }
 
 // WriteJSON prints a value with secrets masked and every rune that cannot be
@@ -134,15 +169,24 @@ func WriteExactJSON(w io.Writer, v any) error {
 }
 
 func encodeJSON(w io.Writer, v any, key func(string) string, value func(key, value string) string) error {
+	b, err := indented(v, "")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(rewriteJSON(b, key, value))
+	return err
+}
+
+// indented is JSON as it is printed, all lines but the first behind a prefix.
+func indented(v any, prefix string) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+	enc.SetIndent(prefix, "  ")
 	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("encode report: %w", err)
+		return nil, fmt.Errorf("encode report: %w", err)
 	}
-	_, err := w.Write(rewriteJSON(buf.Bytes(), key, value))
-	return err
+	return buf.Bytes(), nil
 }
 
 // safeJSON rewrites the strings of valid JSON: keys and values are quoted

@@ -24,7 +24,11 @@ func newList(a *app) *cobra.Command {
 			if !o.all {
 				f.Status = []queue.Status{queue.Pending, queue.Approved, queue.Failed, queue.Unknown, queue.Replaying}
 			}
-			actions, err := store.Actions(cmd.Context(), f)
+			var actions []queue.Action
+			err = readQueue(func() (err error) {
+				actions, err = store.Actions(cmd.Context(), f)
+				return err
+			})
 			if err != nil {
 				return err
 			}
@@ -89,7 +93,12 @@ func newExport(a *app) *cobra.Command {
 			if o.session != "" {
 				refs = []string{o.session}
 			}
-			store, snap, err := a.snapshot(cmd.Context(), refs)
+			var store *queue.Store
+			var snap queue.Snapshot
+			err := readQueue(func() (err error) {
+				store, snap, err = a.snapshot(cmd.Context(), refs)
+				return err
+			})
 			if err != nil {
 				return err
 			}

@@ -72,7 +72,13 @@ func (o *reportRequest) take(refs []string) error {
 }
 
 func (a *app) report(ctx context.Context, o reportRequest) error {
-	store, snap, sessions, err := a.chosen(ctx, o)
+	var store *queue.Store
+	var snap queue.Snapshot
+	var sessions []queue.Session
+	err := readQueue(func() (err error) {
+		store, snap, sessions, err = a.chosen(ctx, o)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,11 @@ func newSessions(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := sessionList(cmd.Context(), store)
+			var list []report.SessionOf
+			err = readQueue(func() (err error) {
+				list, err = sessionList(cmd.Context(), store)
+				return err
+			})
 			if err != nil {
 				return err
 			}
