@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"internal/sim":       {},
 	"internal/fakeapi":   {},
 	"internal/browser":   {},
+	"internal/trap":      {},
 	"internal/weaken":    {},
 	"policy":             {"policy/shell"},
 	"config":             {"policy"}, // the level is a word of policy

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-b23e517c/loop/internal/trap"
 )
 
 // killer kills a run of loop right before one of the writes that it, or a git
@@ -31,7 +33,7 @@ var errKilled error = unix.EPERM // for a call of a process that is dead already
 func (k *killer) run(cmd *exec.Cmd) error {
 	k.cmd = cmd
 	started := make(chan struct{})
-	_, err := startTrapped(cmd, cmd.Path, func(a *asked) error {
+	_, err := trap.Start(cmd, cmd.Path, func(a *trap.Call) error {
 		<-started
 		return k.decide(a)
 	})
@@ -43,17 +45,17 @@ func (k *killer) run(cmd *exec.Cmd) error {
 	return nil
 }
 
-func (k *killer) decide(a *asked) error {
+func (k *killer) decide(a *trap.Call) error {
 	if k.at > 0 && len(k.log) >= k.at {
 		return nil // what is left of it goes on
 	}
-	c := a.change()
+	c := a.Change()
 	pid, git := k.whose(a)
 	if pid == 0 || !k.counts(c, git) {
 		return nil
 	}
-	what := c.what
-	for _, p := range c.paths {
+	what := c.What
+	for _, p := range c.Paths {
 		what += " " + strings.TrimPrefix(p, k.root+"/")
 	}
 	if git {
@@ -72,8 +74,8 @@ func (k *killer) decide(a *asked) error {
 }
 
 // whose is the process that asks, if it is loop or a git that loop has started.
-func (k *killer) whose(a *asked) (pid int, git bool) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.tid))
+func (k *killer) whose(a *trap.Call) (pid int, git bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", a.TID))
 	if err != nil {
 		return 0, false
 	}
@@ -85,7 +87,7 @@ func (k *killer) whose(a *asked) (pid int, git bool) {
 	if pid == k.cmd.Process.Pid {
 		return pid, false
 	}
-	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", a.tid))
+	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", a.TID))
 	if git = parent == k.cmd.Process.Pid && filepath.Base(exe) == "git"; git {
 		return pid, true
 	}
@@ -125,19 +127,19 @@ var attemptNumber = regexp.MustCompile(`\*-\d+/`)
 const metaPages = 2 * 4096
 
 // counts reports whether a call changes what a later process finds.
-func (k *killer) counts(c change, git bool) bool {
-	path := c.path()
+func (k *killer) counts(c trap.Change, git bool) bool {
+	path := c.Path()
 	rel, err := filepath.Rel(k.root, path)
 	if path == "" || err != nil || !filepath.IsLocal(rel) || scratch.MatchString(rel) {
 		return false
 	}
 	info, err := os.Lstat(path)
 	there := err == nil
-	switch c.what {
+	switch c.What {
 	case "open":
-		return !there || c.flags&unix.O_TRUNC != 0
+		return !there || c.Flags&unix.O_TRUNC != 0
 	case "write":
-		return !git && !(c.at >= metaPages && strings.Contains(filepath.Base(path), "queue.db"))
+		return !git && !(c.At >= metaPages && strings.Contains(filepath.Base(path), "queue.db"))
 	case "remove":
 		return there && !info.IsDir()
 	case "rmdir":

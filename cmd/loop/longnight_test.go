@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-b23e517c/loop/internal/sim"
+	"github.com/seed-b23e517c/loop/internal/trap"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
@@ -254,13 +255,17 @@ func TestANightInWhichEverythingGoesWrong(t *testing.T) {
 
 	// The second goes on until the disk is full, the third has room again and goes
 	// on to the end, the fourth has the question's answer.
-	disk := &fullDisk{root: n.root, full: func() bool {
+	disk := &trap.FullDisk{Root: n.root, Full: func() bool {
 		_, err := os.Stat(filepath.Join(n.mark, "disk"))
 		return err == nil
 	}}
 	run, out = n.command("loop", "run")
-	if code, err := disk.run(run); err != nil || code != exitStopped || disk.hit.Load() == 0 {
-		t.Fatalf("second run: exit %d, %d writes failed, %v\n%s", code, disk.hit.Load(), err, out)
+	if _, err := trap.Start(run, run.Path, disk.Answer); err != nil {
+		t.Fatal(err)
+	}
+	_ = run.Wait() // its exit code says how it was
+	if code := run.ProcessState.ExitCode(); code != exitStopped || disk.Hit.Load() == 0 {
+		t.Fatalf("second run: exit %d, %d writes failed\n%s", code, disk.Hit.Load(), out)
 	}
 	if left := n.left(); len(left) > 0 {
 		t.Errorf("left behind: %q", left)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"maps"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,12 +10,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seed-b23e517c/loop/internal/trap"
 )
 
 func TestMain(m *testing.M) {
-	commands := map[string]func(){"loop": main}
-	maps.Copy(commands, testCommands())
-	testscript.Main(m, commands)
+	testscript.Main(m, map[string]func(){"loop": main, trap.Command: func() {
+		fmt.Fprintln(os.Stderr, trap.Become(os.Args[1:]))
+		os.Exit(exitFailed)
+	}})
 }
 
 // clientScript is the client of the scripts: the stand-in, playing script.json.

@@ -1,6 +1,9 @@
 //go:build linux && (amd64 || arm64)
 
-package main
+// Package trap decides, for tests, each system call with which a program and all
+// that it starts write to files: it lets it through, or makes it fail. It uses the
+// kernel's seccomp notifications (seccomp_unotify(2)) and needs no rights.
+package trap
 
 import (
 	"errors"
@@ -15,24 +18,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trapCommand makes the test binary ask its parent before each system call with
-// which it, and whatever it starts, writes to files; then it becomes the program
-// that its arguments name. The parent needs no rights for it.
-const trapCommand = "trapped"
-
 // trapSocket is the file descriptor over which the parent gets the questions.
 const trapSocket = 3
 
-// testCommands are what else the test binary can be.
-func testCommands() map[string]func() { return map[string]func(){trapCommand: trapped} }
-
-func trapped() {
-	err := trap()
-	fmt.Fprintln(os.Stderr, "trapped:", err)
-	os.Exit(120)
-}
-
-func trap() error {
+// Become makes this process ask its parent before each system call with which it,
+// and whatever it starts, writes to files; then it becomes the program that args
+// names: its path, and its arguments from argument 0 on. It returns only an error.
+func Become(args []string) error {
 	runtime.LockOSThread() // what is set here is the thread's, and goes on with exec
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return os.NewSyscallError("prctl", err)
@@ -49,7 +41,7 @@ func trap() error {
 		return os.NewSyscallError("sendmsg", err)
 	}
 	unix.CloseOnExec(trapSocket)
-	return syscall.Exec(os.Args[1], os.Args[2:], os.Environ())
+	return syscall.Exec(args[0], args[1:], os.Environ())
 }
 
 // trapFilter is a program for the kernel: calls that write ask, openat only when
@@ -86,10 +78,10 @@ func trapFilter() []unix.SockFilter {
 	return append(f, ret(unix.SECCOMP_RET_ALLOW))
 }
 
-// asked is the kernel's struct seccomp_notif: a call that waits for an answer.
-type asked struct {
+// Call is the kernel's struct seccomp_notif: a system call that waits for an answer.
+type Call struct {
 	id    uint64
-	tid   uint32
+	TID   uint32 // the thread that calls
 	flags uint32
 	nr    int32
 	arch  uint32
@@ -97,17 +89,18 @@ type asked struct {
 	args  [6]uint64
 }
 
-// startTrapped starts a program of which answer decides each call that writes:
-// what it returns is the call's error, nil lets it through. answer is called by
-// one goroutine, until everything that the program started is gone.
-func startTrapped(cmd *exec.Cmd, self string, answer func(*asked) error) (over <-chan struct{}, err error) {
+// Start starts a program of which answer decides each call that writes: what it
+// returns is the call's error, nil lets it through. answer is called by one
+// goroutine, until everything that the program started is gone. self is a program
+// that calls Become when its argument 0 is Command.
+func Start(cmd *exec.Cmd, self string, answer func(*Call) error) (over <-chan struct{}, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, os.NewSyscallError("socketpair", err)
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs")
 	defer ours.Close()
-	cmd.Args = slices.Concat([]string{trapCommand, cmd.Path}, cmd.Args)
+	cmd.Args = slices.Concat([]string{Command, cmd.Path}, cmd.Args)
 	cmd.Path, cmd.Err, cmd.ExtraFiles = self, nil, []*os.File{theirs}
 	err = cmd.Start()
 	err = errors.Join(err, theirs.Close())
@@ -137,7 +130,7 @@ func startTrapped(cmd *exec.Cmd, self string, answer func(*asked) error) (over <
 }
 
 // answerCalls answers until nobody is left to ask.
-func answerCalls(fd int, answer func(*asked) error) {
+func answerCalls(fd int, answer func(*Call) error) {
 	for {
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		if _, err := unix.Poll(poll, -1); err != nil && !errors.Is(err, unix.EINTR) {
@@ -149,7 +142,7 @@ func answerCalls(fd int, answer func(*asked) error) {
 			}
 			continue
 		}
-		var a asked
+		var a Call
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&a))); errno != 0 {
 			continue // it died before it was heard
 		}

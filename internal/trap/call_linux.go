@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package main
+package trap
 
 import (
 	"fmt"
@@ -11,28 +11,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// change is what a call would do to files.
-type change struct {
-	what  string   // open, create, write, rename, link, symlink, mkdir, remove, rmdir, truncate
-	paths []string // the last one is what comes to be, or is changed
-	at    int64    // where a write begins, if it says so
-	flags int      // of an open
+// Change is what a call would do to files.
+type Change struct {
+	What  string   // open, create, write, rename, link, symlink, mkdir, remove, rmdir, truncate
+	Paths []string // the last one is what comes to be, or is changed
+	At    int64    // where a write begins, if it says so
+	Flags int      // of an open
 }
 
-// path is what comes to be, or is changed.
-func (c change) path() string { return c.paths[len(c.paths)-1] }
+// Path is what comes to be, or is changed.
+func (c Change) Path() string { return c.Paths[len(c.Paths)-1] }
 
-// change reads a call. What cannot be read has an empty path.
-func (a *asked) change() change {
+// Change reads a call. What cannot be read has an empty path.
+func (a *Call) Change() Change {
 	arg := func(i int) int { return int(int32(a.args[i])) }
-	two := func(what string, dir1, name1, dir2, name2 int) change {
-		return change{what: what, paths: []string{a.name(dir1, name1), a.name(dir2, name2)}}
+	two := func(what string, dir1, name1, dir2, name2 int) Change {
+		return Change{What: what, Paths: []string{a.name(dir1, name1), a.name(dir2, name2)}}
 	}
-	one := func(what string, dir, name int) change { return change{what: what, paths: []string{a.name(dir, name)}} }
+	one := func(what string, dir, name int) Change { return Change{What: what, Paths: []string{a.name(dir, name)}} }
 	switch a.nr {
 	case unix.SYS_OPENAT:
 		c := one("open", 0, 1)
-		c.flags = arg(2)
+		c.Flags = arg(2)
 		return c
 	case unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2:
 		return two("rename", 0, 1, 2, 3)
@@ -50,9 +50,9 @@ func (a *asked) change() change {
 	case unix.SYS_TRUNCATE:
 		return one("truncate", -1, 0)
 	case unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_FTRUNCATE, unix.SYS_PWRITE64:
-		c := change{what: "write", paths: []string{a.file(arg(0))}}
+		c := Change{What: "write", Paths: []string{a.file(arg(0))}}
 		if a.nr == unix.SYS_PWRITE64 {
-			c.at = int64(a.args[3])
+			c.At = int64(a.args[3])
 		}
 		return c
 	}
@@ -63,11 +63,11 @@ func (a *asked) change() change {
 		return one(what, -1, 1)
 	case "open":
 		c := one(what, -1, 0)
-		c.flags = arg(1)
+		c.Flags = arg(1)
 		return c
 	case "create":
 		c := one("open", -1, 0)
-		c.flags = unix.O_CREAT | unix.O_TRUNC
+		c.Flags = unix.O_CREAT | unix.O_TRUNC
 		return c
 	default:
 		return one(what, -1, 0)
@@ -75,8 +75,8 @@ func (a *asked) change() change {
 }
 
 // file is where an open file lies, "" when that is no file.
-func (a *asked) file(fd int) string {
-	at, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", a.tid, fd))
+func (a *Call) file(fd int) string {
+	at, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", a.TID, fd))
 	if err != nil || !filepath.IsAbs(at) {
 		return ""
 	}
@@ -85,8 +85,8 @@ func (a *asked) file(fd int) string {
 
 // name is an argument that names a file, in a folder that another argument
 // gives, or in the current one.
-func (a *asked) name(dir, arg int) string {
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", a.tid))
+func (a *Call) name(dir, arg int) string {
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", a.TID))
 	if err != nil {
 		return ""
 	}
@@ -100,9 +100,9 @@ func (a *asked) name(dir, arg int) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
 	}
-	base := fmt.Sprintf("/proc/%d/cwd", a.tid)
+	base := fmt.Sprintf("/proc/%d/cwd", a.TID)
 	if dir >= 0 && int32(a.args[dir]) != unix.AT_FDCWD {
-		base = fmt.Sprintf("/proc/%d/fd/%d", a.tid, int32(a.args[dir]))
+		base = fmt.Sprintf("/proc/%d/fd/%d", a.TID, int32(a.args[dir]))
 	}
 	at, err := os.Readlink(base)
 	if err != nil {

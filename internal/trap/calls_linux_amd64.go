@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package trap
 
 import "golang.org/x/sys/unix"
 
