@@ -1,4 +1,4 @@
-//go:build e2e && linux
+//go:build e2e && linux && (amd64 || arm64)
 
 package e2e
 
@@ -6,16 +6,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/fakeapi"
+	"github.com/seed-b23e517c/loop/internal/trap"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
@@ -34,6 +38,7 @@ const (
 	asks      = 17
 	publishes = 19
 	overload  = 21
+	fills     = 23 // the disk is full when it has written its file
 	nightly   = 25
 )
 
@@ -55,7 +60,8 @@ func soonOver(claim string) fakeapi.Fault {
 	}}
 }
 
-func nightTurns(i int) []fakeapi.Turn {
+// nightTurns is what the model says to a story. fill fills the disk.
+func nightTurns(i int, fill func()) []fakeapi.Turn {
 	work := fakeapi.Call(write(fmt.Sprintf("s%02d.txt", i), "work\n"))
 	done := fakeapi.Say("It is written.")
 	silent := fakeapi.Fault{Hold: make(chan struct{})}
@@ -95,16 +101,21 @@ func nightTurns(i int) []fakeapi.Turn {
 	case overload:
 		busy := fakeapi.Fault{Status: 529, Message: "Overloaded"}
 		return []fakeapi.Turn{once(work, busy, busy), done} // the client itself asks twice
+	case fills:
+		return []fakeapi.Turn{work, {From: func(fakeapi.Request) []fakeapi.Block {
+			fill()
+			return done.Blocks
+		}}}
 	}
 	return []fakeapi.Turn{work, done}
 }
 
-func longNight(t *testing.T) *world {
+func longNight(t *testing.T, fill func()) *world {
 	t.Helper()
 	var script fakeapi.Script
 	var list []map[string]any
 	for i := 1; i <= nightly; i++ {
-		script = append(script, fakeapi.Conversation{Match: nightTitle(i), Turns: nightTurns(i)})
+		script = append(script, fakeapi.Conversation{Match: nightTitle(i), Turns: nightTurns(i, fill)})
 		list = append(list, map[string]any{"id": nightStory(i), "title": nightTitle(i), "priority": i, "passes": false})
 	}
 	w := newWorld(t, script)
@@ -117,7 +128,7 @@ func longNight(t *testing.T) *world {
 	}
 	w.write("repo/prd.json", string(prd)+"\n")
 	w.write("repo/gate.sh", "! grep -l BROKEN s*.txt\n")
-	w.write("repo/loop.toml", "schema = 1\ngates = [\"sh gate.sh\"]\n[budget]\nsilence = \"10s\"\n[retries]\nattempts = 2\n")
+	w.write("repo/loop.toml", "schema = 1\ngates = [\"sh gate.sh\"]\n[budget]\nsilence = \"20s\"\n[retries]\nattempts = 2\n")
 	w.commitAll()
 	w.git(w.repo, "push", "-q", "origin", "main")
 	return w
@@ -174,7 +185,8 @@ func (w *world) sessions() []report.Document {
 // not, nothing runs on, nothing has left, and all of it is in the reports.
 func TestTheWholeNight(t *testing.T) {
 	t.Parallel()
-	w := longNight(t)
+	var full atomic.Bool
+	w := longNight(t, func() { full.Store(true) })
 	remote, main := w.git(w.repo, "ls-remote", w.remote), w.git(w.repo, "rev-parse", "main")
 
 	first := w.startLoop("run")
@@ -188,10 +200,24 @@ func TestTheWholeNight(t *testing.T) {
 		t.Errorf("the first part of the night:\n%s", r.stderr)
 	}
 
-	w.loop("run").want(t, exitFailed, "picked up the attempt at story", "outage: waiting until")
+	// The second goes on until the disk is full, the third has room again and goes
+	// on to the end, the fourth has the question's answer.
+	disk := &trap.FullDisk{Root: w.root, Full: full.Load}
+	w.begin = func(cmd *exec.Cmd) error {
+		_, err := trap.Start(cmd, os.Args[0], disk.Answer)
+		return err
+	}
+	second := w.startLoop("run")
+	w.begin = (*exec.Cmd).Start
+	second.wait().want(t, exitStopped, "picked up the attempt at story", "outage: waiting until", "the disk is full")
+	if disk.Hit.Load() == 0 {
+		t.Error("no write met the full disk")
+	}
+	w.nothingIsLeft()
+	w.loop("run").want(t, exitFailed)
 	w.nothingIsLeft()
 	question := ""
-	for _, a := range w.report().Actions {
+	for _, a := range w.sessions()[1].Actions {
 		if a.Kind == queue.KindQuestion {
 			question = strconv.Itoa(int(a.Number))
 		}
@@ -201,7 +227,7 @@ func TestTheWholeNight(t *testing.T) {
 	w.nothingIsLeft()
 
 	docs := w.sessions()
-	if len(docs) != 3 {
+	if len(docs) != 4 {
 		t.Fatalf("%d sessions", len(docs))
 	}
 	w.nightWentAs(docs)
@@ -216,7 +242,7 @@ func TestTheWholeNight(t *testing.T) {
 	t.Log(printed)
 	for i, word := range map[int]string{
 		fiveHours: "limit, waited", hangs: "hung", week: "limit, waited", crashes: "failed", killed: "interrupted",
-		lies: "unchanged", breaks: "gate failed", fails: "gate failed", asks: "question", overload: "outage, waited",
+		lies: "unchanged", breaks: "gate failed", fails: "gate failed", asks: "question", overload: "outage, waited", fills: "host failed",
 	} {
 		if !regexp.MustCompile(`\d\d:\d\d:\d\d  ` + nightStory(i) + `  ` + word).MatchString(printed) {
 			t.Errorf("the reports do not say when story %s met: %s", nightStory(i), word)
@@ -243,7 +269,7 @@ func (w *world) nightWentAs(docs []report.Document) {
 	}
 	for i, outcome := range map[int]queue.Outcome{
 		fiveHours: queue.Limit, hangs: queue.Hung, week: queue.Limit, crashes: queue.AgentFailed, killed: queue.Interrupted,
-		breaks: queue.GateFailed, asks: queue.Question, overload: queue.Outage,
+		breaks: queue.GateFailed, asks: queue.Question, overload: queue.Outage, fills: queue.HostFailed,
 	} {
 		want[nightStory(i)] = []string{string(outcome), "done"}
 	}

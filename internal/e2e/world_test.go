@@ -34,6 +34,7 @@ type world struct {
 	user   *syscall.Credential // whom programs run as; nil = us
 
 	patience time.Duration // after which a program is ended
+	begin    func(*exec.Cmd) error
 }
 
 // setenv gives a variable a value; "" takes it away.
@@ -60,7 +61,7 @@ func newWorld(t *testing.T, script fakeapi.Script) *world {
 	w := &world{
 		t: t, root: root, home: filepath.Join(root, "home"), repo: filepath.Join(root, "repo"),
 		remote: filepath.Join(root, "remote.git"), state: filepath.Join(root, "state"),
-		api: fakeapi.New(script), patience: patience,
+		api: fakeapi.New(script), patience: patience, begin: (*exec.Cmd).Start,
 	}
 	if err := w.api.Start(); err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func (w *world) start(dir string, stdin []byte, name string, args ...string) *pr
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = bytes.NewReader(stdin), &p.out, &p.err
 	p.cmd.WaitDelay = 10 * time.Second // a left-over child that holds the pipe is a finding, not a hang
-	if err := p.cmd.Start(); err != nil {
+	if err := w.begin(p.cmd); err != nil {
 		cancel()
 		w.t.Fatalf("start %s: %v", p.name, err)
 	}
