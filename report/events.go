@@ -60,7 +60,7 @@ func (t *teller) eventsOf(v *view) (list []event, followed bool) {
 // eventText is how an attempt ended, and how long loop then waited before the
 // next one at the story; nil = there was none.
 func (t *teller) eventText(v *view, a, next *queue.Attempt) string {
-	text := strings.ReplaceAll(t.Line(string(a.Outcome)), "-", " ")
+	text := outcomeWord(a.Outcome)
 	if next == nil {
 		return text
 	}

@@ -23,7 +23,7 @@ func TestWhatWentWrongIsToldWithItsTime(t *testing.T) {
 			},
 		},
 		Attempts: []queue.Attempt{
-			try("2", 30, 32, queue.Unchanged, "it did nothing"),
+			try("2", 30, 32, queue.HostFailed, "the disk is full"),
 			try("1", 0, 1, queue.Limit, "You've hit your limit\x1b[2J"), try("1", 11, 12, queue.Outage, "busy"), try("1", 13, 20, queue.Done, ""),
 		},
 	}
@@ -35,7 +35,7 @@ func TestWhatWentWrongIsToldWithItsTime(t *testing.T) {
 		return b.String()
 	}
 	for _, all := range []bool{false, true} {
-		want := "  02:01:07  1  limit, waited 10m00s: You've hit your limit\\x1b[2J\n  02:12:07  1  outage, waited 1m00s: busy\n  02:32:07  2  unchanged\n"
+		want := "  02:01:07  1  limit, waited 10m00s: You've hit your limit\\x1b[2J\n  02:12:07  1  outage, waited 1m00s: busy\n  02:32:07  2  host failed\n"
 		got := strings.NewReplacer("07 1 ", "07  1  ", "07 2 ", "07  2  ").Replace(tell(Options{Now: at(59), All: all}))
 		if !strings.Contains(got, want) {
 			t.Errorf("all %v: no\n%sin\n%s", all, want, got)

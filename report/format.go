@@ -3,7 +3,11 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
 )
 
 // stamp is a time in the form that scripts read: RFC 3339, UTC, seconds.
@@ -56,4 +60,12 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+// outcomeWord is an outcome as a person reads it.
+func outcomeWord(o queue.Outcome) string {
+	if o == queue.HostFailed {
+		return "host failed"
+	}
+	return strings.ReplaceAll(term.Line(string(o)), "-", " ")
 }

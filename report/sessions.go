@@ -126,7 +126,7 @@ func (p *printer) sessionRow(l *SessionLine) []string {
 	case "stopped":
 		state = "stopped early"
 		if l.StopKind != "" {
-			state += ": " + term.Truncate(strings.ReplaceAll(term.Line(string(l.StopKind)), "-", " "), 16)
+			state += ": " + term.Truncate(outcomeWord(l.StopKind), 16)
 		}
 	case "running", "died", "scan":
 		state = l.State

@@ -124,7 +124,7 @@ type row struct{ word, id, title, attempts, time, cost, gates string }
 
 func newRow(s *story) row {
 	r := row{
-		word:  term.Truncate(strings.ReplaceAll(term.Line(string(s.state)), "-", " "), 16),
+		word:  term.Truncate(outcomeWord(queue.Outcome(s.state)), 16),
 		id:    term.Line(s.id),
 		title: term.Line(s.title),
 	}

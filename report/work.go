@@ -2,7 +2,6 @@ package report
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/seed-b23e517c/loop/queue"
 )
@@ -98,7 +97,7 @@ func (t *teller) branch(w *queue.Work) []workLine {
 // parked says where what an attempt did is kept.
 func (t *teller) parked(a *queue.Attempt, k *queue.Parked) []workLine {
 	text := "Put aside: story " + t.Line(a.Story) + ", attempt " + strconv.Itoa(max(1, a.Number)) +
-		" (" + strings.ReplaceAll(t.Line(string(a.Outcome)), "-", " ") + "), " + plural(k.Files, "file", "files")
+		" (" + outcomeWord(a.Outcome) + "), " + plural(k.Files, "file", "files")
 	diff := cut(k.Base) + " " + t.Line(k.Ref)
 	return []workLine{
 		{text: text, tone: warn},
