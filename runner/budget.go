@@ -38,15 +38,45 @@ func (r *run) charge(a *queue.Attempt) spending {
 }
 
 // within is the run as a story's next attempt sees it: at the story's level,
-// and with a cost cap that is no more than what is left.
+// and with what is left of the caps.
 func (r *run) within(s stories.Story, story spending) *run {
-	own := *r.at(s)
-	o := *own.o
-	o.tokens = tokensLeft("story", o.Caps.StoryTokens, story.tokens)
-	if left := tokensLeft("session", o.Caps.SessionTokens, r.spent.tokens); o.tokens == nil || left != nil && left.most < o.tokens.most {
-		o.tokens = left
+	return r.at(s).allowed(r.o.allowance(story).and(r.o.Caps, r.spent))
+}
+
+// allowance is what an attempt may use; 0 and nil = as much as it wants.
+type allowance struct {
+	usd    float64
+	tokens *tokenCap
+}
+
+// allowance is what the caps of an attempt and of its story leave, of which so
+// much is spent.
+func (o *Options) allowance(story spending) allowance {
+	return allowance{least(o.CostUSD, left(o.Caps.StoryUSD, story.usd)), tokensLeft("story", o.Caps.StoryTokens, story.tokens)}
+}
+
+// and is no more than what the session's caps leave either.
+func (a allowance) and(c Caps, session spending) allowance {
+	a.usd = least(a.usd, left(c.SessionUSD, session.usd))
+	if left := tokensLeft("session", c.SessionTokens, session.tokens); a.tokens == nil || left != nil && left.most < a.tokens.most {
+		a.tokens = left
 	}
-	o.CostUSD = least(o.CostUSD, left(o.Caps.StoryUSD, story.usd), left(o.Caps.SessionUSD, r.spent.usd))
+	return a
+}
+
+// most is all of an allowance; 0 = there is no end to it.
+func (a allowance) most() spending {
+	s := spending{usd: a.usd}
+	if a.tokens != nil {
+		s.tokens = a.tokens.most
+	}
+	return s
+}
+
+// allowed is the run as an attempt sees it that may use so much.
+func (r *run) allowed(most allowance) *run {
+	own, o := *r, *r.o
+	o.CostUSD, o.tokens = most.usd, most.tokens
 	own.o = &o
 	return &own
 }
@@ -87,6 +117,12 @@ func least(caps ...float64) float64 {
 		}
 	}
 	return out
+}
+
+// fits reports whether an attempt with such an end to what it uses may begin
+// beside others, which may use what is reserved.
+func fits[N int64 | float64](session, spent, reserved, own N) bool {
+	return session <= 0 || reserved == 0 || own > 0 && own <= session-spent-reserved
 }
 
 // capped turns another attempt at a story down when nothing is left for it.

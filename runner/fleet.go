@@ -261,12 +261,10 @@ func (f *fleet) story(ctx context.Context, p planned) error {
 	return nil
 }
 
-// try begins an attempt that may cost so much at most.
-func (f *fleet) try(ctx context.Context, l *lane, most float64) {
-	own := *l.r.at(l.s)
-	o := *own.o
-	o.CostUSD, o.OldClient = most, f.r.o.OldClient
-	own.o, l.cap = &o, most
+// try begins an attempt that may use so much at most.
+func (f *fleet) try(ctx context.Context, l *lane, most allowance) {
+	own := l.r.at(l.s).allowed(most)
+	own.o.OldClient, l.reserved = f.r.o.OldClient, most.most()
 	number := l.tally.attempts + 1
 	f.busy++
 	go func() {
@@ -275,23 +273,18 @@ func (f *fleet) try(ctx context.Context, l *lane, most float64) {
 	}()
 }
 
-// affords is the most that an attempt may cost. What those under way may cost is
+// affords is the most that an attempt may use. What those under way may use is
 // reserved; ok is false when an attempt has to wait for one of them to end.
-func (f *fleet) affords(story spending) (most float64, ok bool) {
-	o := f.r.o
-	own := least(o.CostUSD, left(o.Caps.StoryUSD, story.usd))
-	all := o.Caps.SessionUSD
-	if all <= 0 {
-		return own, true
-	}
-	reserved := 0.0
+func (f *fleet) affords(story spending) (most allowance, ok bool) {
+	o, spent := f.r.o, f.r.spent
+	var reserved spending
 	for _, l := range f.lanes {
-		reserved += l.cap
+		reserved.add(l.reserved)
 	}
-	if reserved == 0 {
-		return least(own, left(all, f.r.spent.usd)), true
-	}
-	return own, own > 0 && own <= all-f.r.spent.usd-reserved
+	own := o.allowance(story)
+	end := own.most()
+	ok = fits(o.Caps.SessionUSD, spent.usd, reserved.usd, end.usd) && fits(o.Caps.SessionTokens, spent.tokens, reserved.tokens, end.tokens)
+	return own.and(o.Caps, spent), ok
 }
 
 // merge begins to put the next lane's work onto the session's branch.
@@ -317,7 +310,7 @@ func (f *fleet) take(ctx context.Context, ev event) error {
 	case ev.merged:
 		f.merging, f.tip = false, ev.tip
 	default:
-		l.a, l.cap = ev.a, 0
+		l.a, l.reserved = ev.a, spending{}
 		l.spent.add(f.r.charge(l.a))
 		f.mu.Lock()
 		f.paid = f.r.cost

@@ -396,12 +396,16 @@ func TestASignalEndsAllThatIsUnderWay(t *testing.T) {
 // take the session over its cap.
 func TestWhatIsInFlightIsReserved(t *testing.T) {
 	t.Parallel()
-	type caps struct{ attempt, session float64 }
+	type caps struct {
+		attempt, session float64
+		story, all       int64 // tokens
+	}
 	for _, tt := range []struct {
 		caps
 		together bool
 	}{
-		{caps{5, 10}, true}, {caps{5, 9.99}, false}, {caps{0, 10}, false}, {caps{5, 0}, true}, {caps{0, 0}, true},
+		{caps{attempt: 5, session: 10}, true}, {caps{attempt: 5, session: 9.99}, false}, {caps{session: 10}, false}, {caps{attempt: 5}, true}, {caps{}, true},
+		{caps{story: 5000, all: 10000}, true}, {caps{story: 5000, all: 9999}, false}, {caps{all: 10000}, false}, {caps{story: 5000}, true},
 	} {
 		t.Run(fmt.Sprint(tt.caps), func(t *testing.T) {
 			t.Parallel()
@@ -410,7 +414,7 @@ func TestWhatIsInFlightIsReserved(t *testing.T) {
 				parts["1"], parts["2"] = steps(meet("a", "b")), steps(meet("b", "a"))
 			}
 			n, _ := fleetNight(t, parts, "first", "second")
-			n.o.CostUSD, n.o.Caps.SessionUSD = tt.attempt, tt.session
+			n.o.CostUSD, n.o.Caps = tt.attempt, Caps{SessionUSD: tt.session, StoryTokens: tt.story, SessionTokens: tt.all}
 			n.flag("1", "check", true)
 			n.flag("2", "check", true)
 			n.ask("commit", "-qam", "checks")

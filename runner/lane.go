@@ -22,9 +22,9 @@ type lane struct {
 	where  queue.Lane
 	r      *run // as it is seen from here
 
-	tally tally
-	spent spending
-	cap   float64 // most that the attempt under way may cost; 0 = none is, or nobody knows
+	tally    tally
+	spent    spending
+	reserved spending // most that the attempt under way may use; 0 = none is, or nobody knows
 
 	a    *queue.Attempt // the last one
 	was  earlier        // how things stood before it, when it has passed its gates

@@ -47,6 +47,28 @@ func TestTokenCapsEndAnAttempt(t *testing.T) {
 	}
 }
 
+// So is one that works beside others, which go on.
+func TestTokenCapsEndAnAttemptInALane(t *testing.T) {
+	t.Parallel()
+	works := func() sim.Step { return sim.Bash("date >> log.txt", "") }
+	n, _ := fleetNight(t, map[string]sim.Part{
+		"1": {Steps: []sim.Step{works(), works(), works(), {Hang: true}}}, "2": steps("echo 2 > 2.txt"),
+	}, "first", "second")
+	n.o.Caps, n.o.Tries = Caps{StoryTokens: 3000}, 3
+	snap := n.run(t.Context())
+	for _, a := range snap.Attempts {
+		switch {
+		case a.Story == "2" && a.Outcome.Passed():
+		case a.Story == "1" && a.Cause == queue.OverTokens && strings.HasPrefix(a.Reason, "the story's cap of 3000 tokens is reached: 3603"):
+		default:
+			t.Errorf("story %s: %s %s %q", a.Story, a.Outcome, a.Cause, a.Reason)
+		}
+	}
+	if len(snap.Attempts) != 2 {
+		t.Errorf("%d attempts", len(snap.Attempts))
+	}
+}
+
 // The last words are said, even where they go over: nothing comes after them.
 func TestTheLastWordsMayGoOver(t *testing.T) {
 	n := newNight(t, each(map[string]sim.Part{"1": {Steps: []sim.Step{sim.Bash("date >> log.txt", ""), say("ok")}}}), "first")
