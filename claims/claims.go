@@ -23,9 +23,15 @@ const most = 60
 type Call struct {
 	ID    string // the call's tool_use_id; "" = what happened last counts too
 	Input json.RawMessage
+
+	// Commits are the messages of the commits that a push would send, where git
+	// was asked; nil = what the transcripts show.
+	Commits []string
+	// ReadFile gives a file that the call names, as it lies on the disk now.
+	ReadFile func(name string) (text string, ok bool)
 }
 
-// Options say what is known besides the transcript.
+// Options say what is known besides the transcripts.
 type Options struct {
 	Memory  []string                      // files that outlive a session, by name or path
 	Receipt func(toolUseID string) string // the receipt of a result; may be nil
@@ -37,23 +43,31 @@ type Judged struct {
 	Beyond int // further claims, not judged
 }
 
-// Events walks through what happened, oldest first; it is walked through twice.
+// Events walks through what happened in one attempt, oldest first.
 type Events func(do func(transcript.Event)) error
 
-// Judge holds the claims of calls against what happened before each of them.
-func Judge(calls []Call, events Events, o Options) ([]Judged, error) {
-	w := newWriter(calls)
-	if err := events(w.see); err != nil {
-		return nil, err
-	}
-	w.end()
-	out := make([]Judged, len(calls))
-	j := newJudge(calls, w.claims, o)
-	if len(j.claims) > 0 {
-		if err := events(j.see); err != nil {
+// Judge holds the claims of calls against what happened before each of them,
+// in the attempts at one story, oldest first. Each is walked through once, or
+// twice when there is more in it than is kept.
+func Judge(calls []Call, attempts []Events, o Options) ([]Judged, error) {
+	w, t := newWriter(calls), &tape{}
+	for i, events := range attempts {
+		err := events(func(ev transcript.Event) {
+			w.see(ev)
+			t.keep(i, ev)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
+	w.end()
+	j := newJudge(calls, w.claims, o)
+	if len(j.claims) > 0 {
+		if err := t.play(attempts, j); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Judged, len(calls))
 	for i := range calls {
 		out[i].Beyond = w.beyond[i]
 	}
@@ -61,6 +75,62 @@ func Judge(calls []Call, events Events, o Options) ([]Judged, error) {
 		out[c.call].Claims = append(out[c.call].Claims, c.told(o))
 	}
 	return out, nil
+}
+
+// maxTape bounds what is kept of the events, in bytes.
+const maxTape = 64 << 20
+
+// tape keeps the events that sources are looked for in: what a call claims is
+// known only when the call is reached.
+type tape struct {
+	events []taped
+	size   int
+}
+
+type taped struct {
+	attempt int
+	event   transcript.Event
+}
+
+func (t *tape) keep(attempt int, ev transcript.Event) {
+	slim := transcript.Event{Kind: ev.Kind, Line: ev.Line, Agent: ev.Agent, Synthetic: ev.Synthetic}
+	switch ev.Kind {
+	case transcript.KindPrompt:
+		slim.Text = ev.Text
+	case transcript.KindCall:
+		slim.Call = ev.Call
+		t.size += len(ev.Call.Input)
+	case transcript.KindResult:
+		r := *ev.Result
+		r.Structured = ""
+		slim.Result = &r
+		t.size += len(r.Text)
+	default:
+		return
+	}
+	if t.size += len(slim.Text); t.size > maxTape {
+		t.events = nil
+		return
+	}
+	t.events = append(t.events, taped{attempt, slim})
+}
+
+func (t *tape) play(attempts []Events, j *judge) error {
+	if t.size <= maxTape {
+		for _, e := range t.events {
+			j.earlier = e.attempt < len(attempts)-1
+			j.see(e.event)
+		}
+		j.finish(t)
+		return nil
+	}
+	for i, events := range attempts {
+		j.earlier = i < len(attempts)-1
+		if err := events(j.see); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writer follows what the agent wrote up to each call, and reads the claims of
@@ -71,7 +141,7 @@ type writer struct {
 	claims  [][]claim
 	beyond  []int
 	files   written
-	commits []string
+	commits commits
 }
 
 func newWriter(calls []Call) *writer {
@@ -82,21 +152,27 @@ func newWriter(calls []Call) *writer {
 }
 
 func (w *writer) see(ev transcript.Event) {
-	if ev.Kind != transcript.KindCall {
-		return
-	}
-	for i, c := range w.calls {
-		if c.ID != "" && c.ID == ev.Call.ID {
-			w.read(i)
+	switch ev.Kind {
+	case transcript.KindCall:
+		w.commits.call(ev.Call, w.files.text)
+		for i, c := range w.calls {
+			if c.ID != "" && c.ID == ev.Call.ID {
+				w.read(i)
+			}
 		}
+		w.files.write(ev.Call)
+	case transcript.KindResult:
+		w.commits.result(ev.Result)
 	}
-	w.files.write(ev.Call)
-	w.commits = append(w.commits, commitMessages(ev.Call)...)
 }
 
 func (w *writer) end() {
-	for i := range w.calls {
-		w.read(i)
+	for i, c := range w.calls {
+		if !w.done[i] {
+			w.commits.call(&transcript.Call{ID: c.ID, Name: "Bash", Input: c.Input}, w.files.text)
+			w.read(i)
+			w.commits.drop(c.ID)
+		}
 	}
 }
 
@@ -105,7 +181,12 @@ func (w *writer) read(i int) {
 		return
 	}
 	w.done[i] = true
-	for _, t := range texts(w.calls[i].Input, w.files.text, w.commits) {
+	c := w.calls[i]
+	from := sources{written: &w.files, disk: c.ReadFile, commits: c.Commits}
+	if from.commits == nil {
+		from.commits = w.commits.messages()
+	}
+	for _, t := range from.texts(c.Input) {
 		for _, c := range find(t) {
 			same := func(o claim) bool { return o.kind == c.kind && o.text == c.text }
 			switch {

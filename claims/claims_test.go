@@ -14,8 +14,9 @@ import (
 
 // session makes the events of one.
 type session struct {
-	events []transcript.Event
-	n      int
+	earlier [][]transcript.Event // of attempts before this one
+	events  []transcript.Event
+	n       int
 }
 
 func (s *session) add(ev transcript.Event) {
@@ -53,16 +54,7 @@ func (s *session) read(name, text string) {
 
 func (s *session) judge(t *testing.T, calls ...Call) []Judged {
 	t.Helper()
-	got, err := Judge(calls, func(do func(transcript.Event)) error {
-		for _, ev := range s.events {
-			do(ev)
-		}
-		return nil
-	}, Options{Memory: []string{"/r/notes/learned.md"}, Receipt: func(id string) string { return "receipt of " + id }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	return s.judgeWith(t, nil, calls...)
 }
 
 // publish refuses a command as the last call and judges its claims, as
@@ -78,6 +70,9 @@ func (s *session) publish(t *testing.T, command string) []string {
 		line := c.Text + " | " + string(c.Source)
 		if c.Failed {
 			line += " failed"
+		}
+		if c.Doubt != "" {
+			line += " " + string(c.Doubt)
 		}
 		if c.Note != "" {
 			line += " | " + c.Note
@@ -111,7 +106,7 @@ func TestANumberThatWasMeasuredHasASource(t *testing.T) {
 	got := s.judge(t, Call{Input: json.RawMessage(`{"command":"gh issue comment 4 --body 'It makes 41,204 slugs per second.'"}`)})[0].Claims
 	want := []queue.Claim{{
 		Kind: "number", Text: "41,204 slugs per second", Where: "--body", Source: queue.SourceResult, Tool: "Bash", Command: "python3 bench.py",
-		CallID: id, Line: 4, Quote: "41203.7 slugs per second", Receipt: "receipt of " + id,
+		CallID: id, Line: 4, Quote: "41203.7 slugs per second", Rounded: "41203.7", Receipt: "receipt of " + id,
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -160,7 +155,7 @@ func TestTheAgentsOwnWordsAreNoSource(t *testing.T) {
 			s.add(transcript.Event{Kind: transcript.KindCall, Call: &transcript.Call{ID: "x", Name: "Bash", Input: json.RawMessage(`{"command":"make bench"}`)}})
 			s.add(transcript.Event{Kind: transcript.KindResult, Result: &transcript.Result{CallID: "x", Text: "41200 slugs/s", NotRun: true}})
 		}, "none"},
-		"the same number of something else": {func(s *session) { s.bash("ls -l", "-rw-r--r-- 1 me me 41200 a.bin") }, "file | the same number; what it counts does not stand beside it"},
+		"the same number of something else": {func(s *session) { s.bash("ls -l", "-rw-r--r-- 1 me me 41200 a.bin") }, "result other"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +198,7 @@ func TestClaimsOfHavingRun(t *testing.T) {
 			s.bash("make test", "ok")
 			s.call("Bash", map[string]string{"command": "make test"}, "no", true)
 		}, "result failed"},
-		"passed and then changed": {func(s *session) { s.bash("sh test.sh", "ok"); s.write("/r/a.go", "x") }, "result | files were changed after it"},
+		"passed and then changed": {func(s *session) { s.bash("sh test.sh", "ok"); s.write("/r/a.go", "x") }, "result stale"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +216,7 @@ func TestCommandsAddressesAndOutput(t *testing.T) {
 	body := "Ran `go test ./... -run X` and `make lint`, not `make bench`.\n\n```\n--- PASS: TestX (0.00s)\n--- PASS: TestY (0.00s)\n```\nSee https://example.com/spec, https://example.com/made-up."
 	got := s.publish(t, "gh pr create --title t --body \"$(cat <<'EOF'\n"+body+"\nEOF\n)\"")
 	for _, want := range []string{
-		"--- PASS: TestX (0.00s) | result | 1 of its 2 lines", "go test ./... -run X | result", "make lint | story | the story names it",
+		"--- PASS: TestX (0.00s) | result part | 1 of its 2 lines", "go test ./... -run X | result", "make lint | story | the story names it",
 		"make bench | none", "https://example.com/spec | story", "https://example.com/made-up | none",
 	} {
 		if !strings.Contains("\n"+strings.Join(got, "\n")+"\n", "\n"+want+"\n") {
@@ -231,12 +226,8 @@ func TestCommandsAddressesAndOutput(t *testing.T) {
 }
 
 func TestTextsOfACall(t *testing.T) {
-	files := func(name string) (string, bool) {
-		if name == "notes.md" || name == "body.json" {
-			return map[string]string{"notes.md": "from the notes", "body.json": `{"rate": 7, "text": "seven"}`}[name], true
-		}
-		return "", false
-	}
+	files := newWritten()
+	files.texts["notes.md"], files.texts["body.json"] = "from the notes", `{"rate": 7, "text": "seven"}`
 	tests := map[string]struct {
 		tool, input string
 		want        []Text
@@ -255,7 +246,7 @@ func TestTextsOfACall(t *testing.T) {
 		if tt.tool == "Bash" {
 			input, _ = json.Marshal(map[string]string{"command": tt.input})
 		}
-		if diff := cmp.Diff(tt.want, texts(input, files, []string{"Make it 3x faster"})); diff != "" {
+		if diff := cmp.Diff(tt.want, (&sources{written: &files, commits: []string{"Make it 3x faster"}}).texts(input)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -23,46 +23,12 @@ type claim struct {
 	text    string // as it stands
 	where   string
 	number  number
-	words   []string // what the number counts, as stems
-	command string   // of kindCommand, with single spaces
-	work    work     // of kindRun
+	about   context // of the number
+	command string  // of kindCommand, with single spaces
+	work    *work   // of kindRun
+	whole   bool    // of kindRun: all of it
 	url     string
 	lines   []string // of kindOutput
-}
-
-// work is a sort of thing that is run.
-type work struct {
-	name string
-	said func() *regexp.Regexp // how a text says that it was run
-	call func() *regexp.Regexp // how; nil = by any program a command line runs it
-}
-
-// works are looked for in this order; the last one takes any run.
-var works = []work{
-	{
-		name: "tests",
-		said: lazy(`(?i)\btests?\b[^.\n]{0,60}?\b(pass(es|ed|ing)?|green|succeed(s|ed)?|succeeds?)\b|\b(pass(es|ed|ing)?|green)\b[^.\n]{0,20}\btests?\b|\ball green\b|\btested\b|\b(ran|run|executed) (all |the |full )*(unit |integration )?tests?\b`),
-		call: lazy(`(?i)(^|[\s;&|(/])(go test|(npm|pnpm|yarn|bun)( run)? t(est)?\b|deno test|cargo (test|nextest)|pytest|python3? -m (pytest|unittest)|jest|vitest|mocha|ava|tap|rspec|minitest|rake (test|spec)|phpunit|pest|ctest|mvn\S*( \S+)* (test|verify)|gradlew?( \S+)* (test|check)|tox|nox|dotnet test|swift test|mix test|sbt test|bats|make\S*( \S+)* (test|check)\S*|just (test|check)|task test|bazel test|zig build test|ginkgo|gotestsum|playwright test|cypress run)|\btests?\S*\.(sh|py|js|ts|rb|pl)\b|(^|[\s/])tests?/\S+\.(sh|py|js|rb)`),
-	},
-	{
-		name: "benchmarks",
-		said: lazy(`(?i)\bbenchmark(s|ed|ing)?\b|\bload[- ]test(s|ed)?\b|\bprofiled?\b`),
-		call: lazy(`(?i)bench|hyperfine|\bwrk\d?\b|\bab -|\bk6\b|\blocust\b|\bperf (stat|bench)|\btime(it)?\b|\bfio\b|\bsysbench\b|\bhey\b|\bvegeta\b|\boha\b`),
-	},
-	{
-		name: "a build",
-		said: lazy(`(?i)\bbuilds?\b[^.\n]{0,30}?\b(pass(es|ed)?|succeed(s|ed)?|works?|clean|green|fine)\b|\b(compiles|built) (cleanly|fine|successfully|without (errors|warnings))\b|\bCI (is |was |runs? )?(green|pass(es|ed|ing)?)\b`),
-		call: lazy(`(?i)(^|[\s;&|(])((npm|pnpm|yarn|bun)( run)? build|go (build|install|vet)|cargo (build|check)|make\b|tsc\b|vite build|webpack|mvn|gradlew?|dotnet build|cmake|ninja|bazel build|docker build|swift build|zig build|just build)`),
-	},
-	{
-		name: "a linter",
-		said: lazy(`(?i)\blint(er|ing|s)?\b[^.\n]{0,30}?\b(pass(es|ed)?|clean|green)\b|\b(no|zero|0) (lint|type) (errors?|warnings?|issues?)\b|\btype[- ]?check(s|ed)?\b[^.\n]{0,20}\b(pass(es|ed)?|clean)?`),
-		call: lazy(`(?i)lint|ruff|flake8|clippy|staticcheck|go vet|prettier|biome|mypy|pyright|tsc\b|phpstan|rubocop|shellcheck|black --check|gofmt|cargo fmt`),
-	},
-	{
-		name: "anything",
-		said: lazy(`(?i)\b(measured|verified|validated|reproduced|confirmed|double[- ]checked|manually checked)\b`),
-	},
 }
 
 var (
@@ -99,26 +65,23 @@ func find(t Text) []claim {
 		add(claim{kind: kindURL, text: u, url: u})
 	}
 	bare := urls().ReplaceAllStringFunc(body, func(u string) string { return strings.Repeat(" ", len(u)) })
-	for _, n := range numbers(bare) {
-		add(claim{kind: kindNumber, text: phrase(body, n), number: n, words: slicesOf(t.Key, unitWords(bare, n))})
-	}
-	for _, w := range works {
-		if at := w.said().FindStringIndex(bare); at != nil {
-			add(claim{kind: kindRun, text: lineAround(body, at[0], at[1]), work: w})
+	for _, n := range allNumbers(bare) {
+		if n.unit == "" && t.Key != "" {
+			n.unit = keyUnit(t.Key)
 		}
+		add(claim{kind: kindNumber, text: phrase(body, n), number: n, about: claimed(bare, t.Key, n)})
 	}
+	findRuns(t, bare, add)
 	return out
 }
 
-// slicesOf puts the words of a JSON key before those around a number.
-func slicesOf(key string, words []string) []string {
-	var out []string
-	for _, w := range splitWords(key) {
-		if s := stem(w); !idle[s] {
-			out = append(out, s)
-		}
+// keyUnit is the unit in a name like latency_ms.
+func keyUnit(key string) string {
+	list := tokens(key)
+	if len(list) < 2 || len(list) > 2 && strings.EqualFold(list[len(list)-2], "per") {
+		return ""
 	}
-	return append(out, words...)
+	return units[strings.ToLower(list[len(list)-1])]
 }
 
 // phrase is a number with the words that it counts.

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -10,27 +11,17 @@ import (
 
 // number is a number as it stands in a text.
 type number struct {
-	start, end int // of the digits with their sign of a currency and their suffix
+	start, end int // of the digits with their sign of a currency, their suffix and their unit
 	value      float64
 	half       float64 // half of the last digit's worth: what rounds to it lies within
 	digits     int     // significant ones
-	unit       string  // suffix or currency, in one spelling; "" = none
+	decimals   int
+	scaled     bool   // 12k
+	ranged     bool   // an end of a range
+	about      bool   // the text says that it is rounded
+	spelled    bool   // in words: "twice"
+	unit       string // in one spelling; "" = none
 }
-
-// units are the suffixes of numbers and words for them, each in one spelling.
-var units = map[string]string{
-	"%": "%", "percent": "%", "pct": "%",
-	"x": "x", "×": "x", "times": "x", "fold": "x",
-	"ns": "ns", "nanosecond": "ns", "us": "us", "µs": "us", "μs": "us", "microsecond": "us",
-	"ms": "ms", "msec": "ms", "millisecond": "ms", "s": "s", "sec": "s", "second": "s",
-	"m": "min", "min": "min", "mins": "min", "minute": "min", "h": "h", "hr": "h", "hrs": "h", "hour": "h", "d": "day", "day": "day",
-	"b": "b", "byte": "b", "kb": "kb", "kib": "kib", "mb": "mb", "mib": "mib", "gb": "gb", "gib": "gib", "tb": "tb", "tib": "tib",
-	"megabyte": "mb", "kilobyte": "kb", "gigabyte": "gb",
-	"$": "$", "usd": "$", "dollar": "$", "€": "€", "eur": "€", "euro": "€", "£": "£", "gbp": "£",
-}
-
-// scales are suffixes that multiply.
-var scales = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9, "B": 1e9, "G": 1e9}
 
 // ordinals follow a number that counts nothing.
 var ordinals = map[string]bool{"st": true, "nd": true, "rd": true, "th": true}
@@ -39,6 +30,7 @@ var ordinals = map[string]bool{"st": true, "nd": true, "rd": true, "th": true}
 // dates, times, hashes, references and list markers.
 func numbers(text string) []number {
 	var out []number
+	named, was := 0, 0 // the ends of the last number that was a name, and of the last one
 	for i := 0; i < len(text); {
 		if c := text[i]; c < '0' || c > '9' {
 			i++
@@ -49,13 +41,34 @@ func numbers(text string) []number {
 			continue
 		}
 		end := tokenEnd(text, i)
-		if n, ok := readNumber(text, i, end); ok {
-			out = append(out, n)
+		n, ok := readDuration(text, i, end)
+		if !ok {
+			n, ok = readNumber(text, i, end)
+		}
+		if ok {
 			end = n.end
+			n.start = max(n.start, was)
+			was = end
+			switch last := len(out) - 1; {
+			case last >= 0 && isRange(text[out[last].end:n.start]):
+				out[last].unit = cmp.Or(out[last].unit, n.unit)
+				out[last].ranged, n.ranged = true, true
+				out = append(out, n)
+			case n.start > 0 && named > 0 && isRange(text[named:n.start]):
+			case isReference(text, n):
+				named = n.end
+			default:
+				out = append(out, n)
+			}
 		}
 		i = end
 	}
 	return out
+}
+
+// isRange: the number behind it is the other end of a range.
+func isRange(between string) bool {
+	return between == "-" || between == "–" || between == " to " || between == "..." || between == " – " || between == " - "
 }
 
 // tokenEnd is the end of the run of letters, digits and what binds them that
@@ -116,15 +129,59 @@ func readNumber(text string, i, end int) (number, bool) {
 	if !ok || marksListItem(text, n.start, end) || n.unit == "" && isYear(text, n.start, whole, decimals) {
 		return n, false
 	}
-	n.end, n.value = end, value*scale
+	n.end, n.value, n.decimals, n.scaled = end, value*scale, decimals, scale != 1
+	if n.unit == "" {
+		unit, size := unitAfter(text[end:])
+		n.unit, n.end = unit, end+size
+	}
+	n.about = saysAbout(text[:n.start])
 	n.half = scale * math.Pow(10, -float64(decimals)) / 2
 	trimmed := strings.TrimLeft(strings.ReplaceAll(digits, ".", ""), "0")
 	if decimals == 0 {
-		trimmed = strings.TrimRight(trimmed, "0")
+		zeros := len(trimmed) - len(strings.TrimRight(trimmed, "0"))
+		trimmed = trimmed[:len(trimmed)-zeros]
+		if n.about && !n.scaled {
+			n.half *= math.Pow(10, float64(zeros))
+		}
 	}
 	n.digits = max(len(trimmed), 1)
 	return n, true
 }
+
+var duration = lazy(`^(?:(\d+)h)?(?:(\d+)m)?(\d+(?:\.\d+)?)s$`)
+
+// readDuration reads 1m3.2s and 2h3m4s.
+func readDuration(text string, i, end int) (number, bool) {
+	if text[end-1] != 's' || !strings.ContainsAny(text[i:end], "mh") {
+		return number{}, false
+	}
+	m := duration().FindStringSubmatch(text[i:end])
+	if m == nil || m[1] == "" && m[2] == "" {
+		return number{}, false
+	}
+	n := number{start: i, end: end, unit: "s", digits: 3, about: saysAbout(text[:i])}
+	for k, worth := range []float64{3600, 60, 1} {
+		v, _ := strconv.ParseFloat(cmp.Or(m[k+1], "0"), 64)
+		n.value += v * worth
+	}
+	if _, part, ok := strings.Cut(m[3], "."); ok {
+		n.decimals = len(part)
+	}
+	n.half = math.Pow(10, -float64(n.decimals)) / 2
+	return n, true
+}
+
+// saysAbout: the words before a number say that it is rounded.
+func saysAbout(before string) bool {
+	before = strings.TrimRight(before, " ")
+	if strings.HasSuffix(before, "~") || strings.HasSuffix(before, "≈") {
+		return true
+	}
+	words := strings.Fields(strings.ToLower(before[max(0, len(before)-24):]))
+	return len(words) > 0 && aboutWords[words[len(words)-1]]
+}
+
+var aboutWords = wordSet("about around approximately approx. roughly nearly almost circa ca. some")
 
 // suffix reads what stands on the number without a space.
 func (n *number) suffix(s string) (scale float64, ok bool) {
@@ -206,64 +263,42 @@ func digitRun(text string, i, end int) (digits string, next int) {
 	}
 }
 
-// marksListItem: "1. " and "2) " at the start of a line.
-func marksListItem(text string, start, end int) bool {
-	if end+1 >= len(text) || text[end] != '.' && text[end] != ')' || text[end+1] != ' ' {
-		return false
-	}
-	line := text[strings.LastIndexByte(text[:start], '\n')+1 : start]
-	return strings.TrimLeft(line, " \t>*-(") == ""
-}
+// likeness is how a source's number is the claimed one.
+type likeness int
 
-// datesBefore are the words after which four digits are a year.
-var datesBefore = map[string]bool{
-	"in": true, "since": true, "of": true, "by": true, "until": true, "copyright": true, "c": true, "year": true,
-	"jan": true, "feb": true, "mar": true, "apr": true, "may": true, "jun": true, "jul": true, "aug": true, "sep": true, "oct": true, "nov": true, "dec": true,
-	"january": true, "february": true, "march": true, "april": true, "june": true, "july": true, "august": true, "september": true, "october": true, "november": true, "december": true,
-}
-
-func isYear(text string, start int, whole string, decimals int) bool {
-	if decimals > 0 || len(whole) != 4 || whole < "1900" || whole > "2099" || strings.ContainsAny(whole, ",'") {
-		return false
-	}
-	words := strings.FieldsFunc(text[max(0, start-20):start], func(r rune) bool { return !unicode.IsLetter(r) })
-	return len(words) > 0 && datesBefore[strings.ToLower(words[len(words)-1])]
-}
+const (
+	unlike likeness = iota
+	bare            // the same digits, and no unit
+	rounds          // it rounds to the claimed one
+	equals
+)
 
 // says reports whether a source's number is the claimed one, or rounds to it.
-func (n number) says(source number) bool {
-	if n.unit != "" && source.unit != "" && n.unit != source.unit {
-		return false
+// One that counts is not rounded, and one with a single digit only where the
+// text says so: too much rounds to it.
+func (n number) says(source number) likeness {
+	if !n.comparable(source) {
+		if source.unit == "" && math.Abs(n.value-source.value) <= 1e-9*n.value {
+			return bare
+		}
+		return unlike
 	}
-	// A sum in the last bits of a float is no difference.
-	return math.Abs(n.value-source.value) <= n.half*rounding(n)+1e-9*math.Abs(n.value)
-}
-
-// rounding is 1 where a number has enough digits that another one hardly rounds
-// to it by chance.
-func rounding(n number) float64 {
-	if n.digits >= 3 {
-		return 1
+	half := n.half * n.dimension().worth
+	mayRound := n.about || n.digits >= 3 || n.digits >= 2 && (n.unit != "" || n.decimals > 0 || n.scaled)
+	if n.about && n.digits == 1 && n.unit == "" && n.value < 10 {
+		mayRound = false
 	}
-	return 0
-}
-
-// stem is a word in the form in which words are compared.
-func stem(word string) string {
-	w := strings.ToLower(word)
-	if u, ok := units[w]; ok {
-		return u
+	best := unlike
+	for _, a := range n.bases() {
+		for _, b := range source.bases() {
+			off := math.Abs(a - b)
+			switch {
+			case off <= 1e-9*math.Abs(a): // a sum in the last bits of a float is no difference
+				return equals
+			case mayRound && off <= half*(1+1e-9):
+				best = rounds
+			}
+		}
 	}
-	switch {
-	case len(w) > 4 && strings.HasSuffix(w, "ies"):
-		w = w[:len(w)-3] + "y"
-	case len(w) > 4 && (strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes")):
-		w = w[:len(w)-2]
-	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss"):
-		w = w[:len(w)-1]
-	}
-	if u, ok := units[w]; ok {
-		return u
-	}
-	return w
+	return best
 }

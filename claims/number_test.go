@@ -44,12 +44,14 @@ func TestNumbersOfAText(t *testing.T) {
 func TestWhatANumberSays(t *testing.T) {
 	tests := []struct {
 		claimed, source string
-		want            bool
+		want            likeness
 	}{
-		{"41,200", "41200", true}, {"41.2k", "41200", true}, {"41.2k", "41,249", true}, {"41.2k", "41,251", false},
-		{"98.5%", "98.46%", true}, {"98.5%", "98.4%", false}, {"98%", "98.4%", false}, {"12ms", "12 ms", true},
-		{"12ms", "12s", false}, {"12ms", "12", true}, {"1.20", "1.2", true}, {"3", "3", true}, {"3", "3.4", false}, {"0.30000000000000004", "0.3", true},
-		{"$5", "€5", false}, {"5 percent", "5%", true},
+		{"41,200", "41200", equals}, {"41.2k", "41200", equals}, {"41.2k", "41,249", rounds}, {"41.2k", "41,251", unlike},
+		{"98.5%", "98.46%", rounds}, {"98.5%", "98.4%", unlike}, {"98%", "98.4%", rounds}, {"98%", "98.6%", unlike}, {"12ms", "12 ms", equals},
+		{"12ms", "12s", unlike}, {"12ms", "12", bare}, {"1.20", "1.2", equals}, {"3", "3", equals}, {"3", "3.4", unlike}, {"12", "12.4", unlike},
+		{"0.30000000000000004", "0.3", equals}, {"$5", "€5", unlike}, {"5 percent", "5%", equals}, {"86%", "0.86", equals}, {"0.86", "86 %", equals}, {"86%", "86", bare},
+		{"3200 ms", "3.2s", equals}, {"2 minutes", "120s", equals}, {"63 s", "1m3.2s", rounds}, {"4 KB", "4096 bytes", equals}, {"4 KB", "4000 bytes", equals}, {"4 KiB", "4000 bytes", unlike},
+		{"1.5M", "1,500,000", equals}, {"about 3 s", "3.18 s", rounds}, {"3 s", "3.18 s", unlike}, {"about 41,000", "41200", rounds}, {"41,000", "41200", unlike},
 	}
 	for _, tt := range tests {
 		c, s := numbers(tt.claimed), numbers(tt.source)
@@ -74,7 +76,8 @@ func FuzzNumbers(f *testing.F) {
 			}
 			end = n.end
 			_ = phrase(s, n)
-			_ = unitWords(s, n)
+			_ = claimed(s, "key_ms", n)
+			_ = printed(s, n)
 		}
 	})
 }

@@ -25,21 +25,27 @@ var textOptions = map[string]bool{
 	"--body-data": true, "--post-data": true, "--notes-from-tag": true, "--caption": true, "--status": true,
 }
 
-// texts are the texts in a call's input. files gives the text of a file that
-// the agent wrote, and commits the messages of the commits that a push sends.
-func texts(input json.RawMessage, files func(name string) (string, bool), commits []string) []Text {
+// sources are where the texts of a call may lie outside of it.
+type sources struct {
+	written *written                                 // files that the agent wrote, as they were then
+	disk    func(name string) (text string, ok bool) // other files, as they are now; may be nil
+	commits []string                                 // messages of the commits that a push sends
+}
+
+// texts are the texts in a call's input.
+func (s *sources) texts(input json.RawMessage) []Text {
 	var in struct {
 		Command *string `json:"command"`
 	}
 	if json.Unmarshal(input, &in) == nil && in.Command != nil {
-		return textsOfLine(*in.Command, files, commits)
+		return s.ofLine(*in.Command)
 	}
 	var out []Text
 	walk(input, nil, &out)
 	return out
 }
 
-func textsOfLine(line string, files func(string) (string, bool), commits []string) []Text {
+func (s *sources) ofLine(line string) []Text {
 	var out []Text
 	add := func(where, body string) {
 		if strings.TrimSpace(body) == "" || slices.ContainsFunc(out, func(t Text) bool { return t.Body == body }) {
@@ -56,11 +62,15 @@ func textsOfLine(line string, files func(string) (string, bool), commits []strin
 		}
 		out = append(out, Text{Where: where, Body: body})
 	}
-	read := shell.Read(line, shell.Options{})
+	read := shell.Read(line, shell.Options{ReadFile: s.written.text})
+	sends := slices.ContainsFunc(read.Commands, func(c shell.Command) bool { return sendsCommits(&c) })
 	for _, c := range read.Commands {
-		textsOfCommand(&c, files, add)
-		if c.Program() == "git" && slices.ContainsFunc(c.Argv, func(w shell.Word) bool { return w.Text == "push" }) {
-			for _, m := range commits {
+		if sends && gitVerb(&c) == "commit" {
+			continue // its message stands among those of the push
+		}
+		s.ofCommand(&c, add)
+		if sendsCommits(&c) {
+			for _, m := range s.commits {
 				add("commit message", m)
 			}
 		}
@@ -73,17 +83,17 @@ func textsOfLine(line string, files func(string) (string, bool), commits []strin
 	return out
 }
 
-func textsOfCommand(c *shell.Command, files func(string) (string, bool), add func(where, body string)) {
+func (s *sources) ofCommand(c *shell.Command, add func(where, body string)) {
 	for i, w := range c.Argv {
 		if i == 0 {
 			continue
 		}
 		option, value, joined := strings.Cut(w.Text, "=")
 		before := c.Argv[i-1].Text
-		name, body, isFile := namedFile(w.Text, files)
+		name, body, isFile := s.file(c, i)
 		switch {
 		case isFile:
-			add("file "+name, body)
+			add(name, body)
 		case joined && textOptions[option]:
 			add(option, value)
 		case textOptions[before] && !strings.HasPrefix(w.Text, "-"):
@@ -96,10 +106,27 @@ func textsOfCommand(c *shell.Command, files func(string) (string, bool), add fun
 		add("standard input", c.Stdin.Text)
 	}
 	if c.Stdin.Kind == shell.InputFile {
-		if body, ok := files(c.Stdin.From); ok {
-			add("file "+c.Stdin.From, body)
+		if where, body, ok := s.open(c.Stdin.From, true); ok {
+			add(where, body)
 		}
 	}
+	if name := implied(c); name != "" {
+		if where, body, ok := s.open(name, false); ok {
+			add(where, body)
+		}
+	}
+}
+
+// implied is the file that a package's publication shows without being named.
+func implied(c *shell.Command) string {
+	publishes := slices.ContainsFunc(c.Argv[1:], func(w shell.Word) bool { return w.Text == "publish" || w.Text == "upload" })
+	switch c.Program() {
+	case "npm", "pnpm", "yarn", "bun", "cargo", "poetry", "uv", "twine", "flit", "hatch", "vsce", "ovsx", "dart", "flutter":
+		if publishes {
+			return "README.md"
+		}
+	}
+	return ""
 }
 
 func optionName(word string) string {
@@ -109,23 +136,63 @@ func optionName(word string) string {
 	return ""
 }
 
-func namedFile(word string, files func(string) (string, bool)) (name, body string, ok bool) {
-	for _, name := range fileNames(word) {
-		if body, ok := files(name); ok {
-			return name, body, true
+// open gives a file that a call names, and where it was found. A file of which
+// only the agent's edits are known is read from the disk, where it can be.
+func (s *sources) open(name string, disk bool) (where, body string, ok bool) {
+	body, ok = s.written.text(name)
+	if disk && s.disk != nil && name != "" && name != "-" && (!ok || s.written.partly(name)) {
+		if text, found := s.disk(name); found {
+			return "file " + name + ", as it is now", text, true
+		}
+	}
+	return "file " + name, body, ok
+}
+
+// fileOptions are followed by the name of a file whose text is sent.
+var fileOptions = wordSet("--body-file --file --input --notes-file --upload-file -T --post-file --body-file= --data-file --message-file --description-file --content-file --readme-file")
+
+// file is the file that the word at i of a command names: any word may name one
+// that the agent wrote, and only one that is sent is read from the disk.
+func (s *sources) file(c *shell.Command, i int) (where, body string, ok bool) {
+	word, before, program := c.Argv[i].Text, c.Argv[i-1].Text, c.Program()
+	for _, n := range fileNames(word) {
+		option, _, _ := strings.Cut(word, "=")
+		sent := n.sent || fileOptions[before] || fileOptions[option] || before == "-F" && (program == "gh" || program == "glab") ||
+			program == "gh" && len(c.Argv) > 2 && c.Argv[1].Text == "gist" && i > 2 && !strings.HasPrefix(word, "-") && !strings.HasPrefix(before, "-")
+		if where, body, ok := s.open(n.name, sent); ok {
+			return where, body, true
 		}
 	}
 	return "", "", false
 }
 
-// fileNames are the names that a word may give a file: x, @x, field=@x, --option=x.
-func fileNames(word string) []string {
+type fileName struct {
+	name string
+	sent bool // the word says that the file is read: @x
+}
+
+// fileNames are the names that a word may give a file: x, @x, field=@x,
+// --option=x, @x;type=text/plain.
+func fileNames(word string) []fileName {
 	if strings.ContainsAny(word, "\n") || len(word) > 400 {
 		return nil
 	}
-	names := []string{strings.TrimPrefix(word, "@")}
+	one := func(word string) fileName {
+		name, sent := strings.CutPrefix(word, "@")
+		if !sent {
+			name, sent = strings.CutPrefix(word, "<")
+		}
+		if file, _, ok := strings.Cut(name, ";"); sent && ok {
+			name = file
+		}
+		return fileName{name, sent}
+	}
+	names := []fileName{one(word)}
 	if _, value, ok := strings.Cut(word, "="); ok {
-		names = append(names, strings.TrimPrefix(strings.TrimPrefix(value, "@"), "<"))
+		names = append(names, one(value))
+	}
+	if rest, ok := strings.CutPrefix(word, "-d@"); ok {
+		names = append(names, fileName{rest, true})
 	}
 	return names
 }

@@ -17,10 +17,14 @@ const maxWritten = 16 << 20
 // written is what an agent wrote into files, as far as its calls show it.
 type written struct {
 	texts map[string]string
+	parts map[string]bool // only what was put into it is known, not the rest
+	lines map[string]bool // the lines of all of them, trimmed
 	size  int
 }
 
-func newWritten() written { return written{texts: map[string]string{}} }
+func newWritten() written {
+	return written{texts: map[string]string{}, parts: map[string]bool{}, lines: map[string]bool{}}
+}
 
 // edit is one change of a file.
 type edit struct {
@@ -59,7 +63,9 @@ func edits(c *transcript.Call) []edit {
 		out = append(out, edit{name: in.NotebookPath, text: in.NewSource, appends: true})
 	case "Bash":
 		for _, w := range shell.Read(in.Command, shell.Options{}).Written {
-			out = append(out, edit{name: w.Name, text: w.Text, appends: w.Append})
+			if w.Known {
+				out = append(out, edit{name: w.Name, text: w.Text, appends: w.Append})
+			}
 		}
 	}
 	return slices.DeleteFunc(out, func(e edit) bool { return e.name == "" })
@@ -69,6 +75,14 @@ func (w *written) write(c *transcript.Call) {
 	for _, e := range edits(c) {
 		name := path.Clean(e.name)
 		text := e.text
+		if _, ok := w.texts[name]; !ok && (e.old != "" || e.appends) {
+			w.parts[name] = true
+		}
+		for line := range strings.SplitSeq(text, "\n") {
+			if line = strings.TrimSpace(line); len(line) > 3 {
+				w.lines[line] = true
+			}
+		}
 		if old, ok := w.texts[name]; ok {
 			switch {
 			case e.appends:
@@ -108,36 +122,15 @@ func sameFile(a, b string) bool {
 	return a == b || strings.HasSuffix(a, "/"+strings.TrimPrefix(b, "./")) || strings.HasSuffix(b, "/"+strings.TrimPrefix(a, "./"))
 }
 
-// commitMessages are the messages of the commits that a call makes.
-func commitMessages(c *transcript.Call) []string {
-	var in struct {
-		Command string `json:"command"`
+// partly reports whether only a part of a file's text is known.
+func (w *written) partly(name string) bool {
+	if w.parts[path.Clean(name)] {
+		return true
 	}
-	if c.Name != "Bash" || json.Unmarshal(c.Input, &in) != nil || !strings.Contains(in.Command, "commit") {
-		return nil
-	}
-	var out []string
-	for _, cmd := range shell.Read(in.Command, shell.Options{}).Commands {
-		if cmd.Program() != "git" || !slices.ContainsFunc(cmd.Argv, func(w shell.Word) bool { return w.Text == "commit" }) {
-			continue
-		}
-		for i, w := range cmd.Argv {
-			value, joined := strings.CutPrefix(w.Text, "--message=")
-			switch {
-			case joined:
-				out = append(out, value)
-			case i > 0 && isMessageOption(cmd.Argv[i-1].Text):
-				out = append(out, w.Text)
-			}
-		}
-		if cmd.Stdin.Known {
-			out = append(out, cmd.Stdin.Text)
+	for full := range w.parts {
+		if sameFile(full, path.Clean(name)) {
+			return true
 		}
 	}
-	return out
-}
-
-// isMessageOption: -m, -am, --message.
-func isMessageOption(w string) bool {
-	return w == "--message" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.HasSuffix(w, "m")
+	return false
 }

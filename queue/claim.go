@@ -15,7 +15,10 @@ type Claim struct {
 	Line    int         `json:"line,omitempty"`  // of the source in the transcript
 	Quote   string      `json:"quote,omitempty"` // of the source, cut: hostile text
 	Receipt string      `json:"receipt,omitempty"`
-	Note    string      `json:"note,omitempty"` // what makes the source weaker
+	Note    string      `json:"note,omitempty"`            // what makes the source weaker
+	Doubt   ClaimDoubt  `json:"doubt,omitempty"`           // why the source does not prove it
+	Rounded string      `json:"rounded_from,omitempty"`    // of a number: how the source has it, where that is not the same number
+	Earlier bool        `json:"earlier_attempt,omitempty"` // the source, and its line, is of an earlier attempt at the story
 }
 
 // ClaimSource is where a claim's words come from.
@@ -33,14 +36,33 @@ const (
 	SourceNone      ClaimSource = "none"
 )
 
+// ClaimDoubt is why a source that was found does not prove a claim.
+type ClaimDoubt string
+
+// The doubts.
+const (
+	DoubtOther   ClaimDoubt = "other"   // the same number, of something else
+	DoubtStale   ClaimDoubt = "stale"   // files were changed after the run
+	DoubtPart    ClaimDoubt = "part"    // a part of it was run
+	DoubtDerived ClaimDoubt = "derived" // two numbers that have a source give it
+)
+
 // Proven reports whether something other than an agent's words supports it.
+// That something was run, only a run of this attempt shows.
 func (c Claim) Proven() bool {
+	if c.Failed || c.Doubt != "" {
+		return false
+	}
 	switch c.Source {
-	case SourceResult, SourceFile, SourceStory, SourcePage:
-		return !c.Failed
+	case SourceResult:
+		return !c.Earlier || !c.ofRun()
+	case SourceFile, SourceStory, SourcePage:
+		return !c.ofRun()
 	}
 	return false
 }
+
+func (c Claim) ofRun() bool { return c.Kind == "run" || c.Kind == "command" }
 
 // basis says where a claim's words come from.
 var basis = map[ClaimSource]string{
@@ -54,13 +76,32 @@ var basis = map[ClaimSource]string{
 	SourceNone:      "no source in this session",
 }
 
+// doubts say why a source does not prove a claim.
+var doubts = map[ClaimDoubt]string{
+	DoubtOther:   "no source in this session: the same number is found, of something else",
+	DoubtStale:   "files were changed after its last run",
+	DoubtPart:    "only a part of it was run",
+	DoubtDerived: "no source in this session: it could be derived",
+}
+
 // Basis says in words what the claim rests on.
 func (c Claim) Basis() string {
 	switch {
 	case c.Failed:
-		return "its last run failed"
-	case c.Source == SourceNone && (c.Kind == "run" || c.Kind == "command"):
+		return "contradicted: its last run failed"
+	case c.Doubt != "":
+		return cmp.Or(doubts[c.Doubt], "a doubt of a kind that this version does not know")
+	case c.Source == SourceNone && c.ofRun(), c.Source == SourceStory && c.ofRun():
 		return "no such run in this session"
+	case c.Earlier && c.ofRun():
+		return "run in an earlier attempt only"
 	}
-	return cmp.Or(basis[c.Source], "a source of a kind that this version does not know")
+	words := cmp.Or(basis[c.Source], "a source of a kind that this version does not know")
+	if c.Rounded != "" {
+		words += ", rounded from " + c.Rounded
+	}
+	if c.Earlier {
+		words += " of an earlier attempt"
+	}
+	return words
 }

@@ -28,7 +28,7 @@ func TestShowListsClaimsBesideTheirSources(t *testing.T) {
     only source: a file that an agent wrote: as it was
     Read MEMORY.md
   “All tests pass.”
-    its last run failed
+    contradicted: its last run failed
     Bash sh test.sh
   “Benchmarked.”
     no such run in this session

@@ -34,14 +34,11 @@ func claimed(ctx context.Context, o *Options, a *queue.Attempt, actions []queue.
 	if err != nil {
 		return err
 	}
-	judged, err := claims.Judge(calls, func(do func(transcript.Event)) error {
-		for _, path := range paths {
-			if err := eachEvent(path, do); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, claims.Options{Memory: o.Memory, Receipt: func(id string) string { return receipts[id] }})
+	attempts := make([]claims.Events, len(paths))
+	for i, path := range paths {
+		attempts[i] = func(do func(transcript.Event)) error { return eachEvent(path, do) }
+	}
+	judged, err := claims.Judge(calls, attempts, claims.Options{Memory: o.Memory, Receipt: func(id string) string { return receipts[id] }})
 	if err != nil {
 		return fmt.Errorf("judge what the actions claim: %w", err)
 	}
