@@ -40,7 +40,8 @@ type Options struct {
 // Judged is what became of one call's claims, in the order of its texts.
 type Judged struct {
 	Claims []queue.Claim
-	Beyond int // further claims, not judged
+	Beyond int  // further claims, not judged
+	Found  bool // the call stands in the transcripts; else all that happened counts
 }
 
 // Events walks through what happened in one attempt, oldest first.
@@ -69,7 +70,7 @@ func Judge(calls []Call, attempts []Events, o Options) ([]Judged, error) {
 	}
 	out := make([]Judged, len(calls))
 	for i := range calls {
-		out[i].Beyond = w.beyond[i]
+		out[i].Beyond, out[i].Found = w.beyond[i], w.found[i]
 	}
 	for _, c := range j.claims {
 		out[c.call].Claims = append(out[c.call].Claims, c.told(o))
@@ -138,6 +139,7 @@ func (t *tape) play(attempts []Events, j *judge) error {
 type writer struct {
 	calls   []Call
 	done    []bool
+	found   []bool
 	claims  [][]claim
 	beyond  []int
 	files   written
@@ -146,7 +148,7 @@ type writer struct {
 
 func newWriter(calls []Call) *writer {
 	return &writer{
-		calls: calls, done: make([]bool, len(calls)), claims: make([][]claim, len(calls)), beyond: make([]int, len(calls)),
+		calls: calls, done: make([]bool, len(calls)), found: make([]bool, len(calls)), claims: make([][]claim, len(calls)), beyond: make([]int, len(calls)),
 		files: newWritten(),
 	}
 }
@@ -157,6 +159,7 @@ func (w *writer) see(ev transcript.Event) {
 		w.commits.call(ev.Call, w.files.text)
 		for i, c := range w.calls {
 			if c.ID != "" && c.ID == ev.Call.ID {
+				w.found[i] = true
 				w.read(i)
 			}
 		}
@@ -184,7 +187,9 @@ func (w *writer) read(i int) {
 	c := w.calls[i]
 	from := sources{written: &w.files, disk: c.ReadFile, commits: c.Commits}
 	if from.commits == nil {
-		from.commits = w.commits.messages()
+		from.commits = w.commits.messages("")
+	} else {
+		from.commits = append(slices.Clone(from.commits), w.commits.messages(c.ID)...)
 	}
 	for _, t := range from.texts(c.Input) {
 		for _, c := range find(t) {

@@ -15,13 +15,17 @@ type commits struct{ made []committed }
 
 type committed struct {
 	call, message string
-	pushed        bool // a push in the same call
+	pushed        bool // a push in this call sends it
+	own           bool // it was made by this call
 }
 
-func (c *commits) messages() []string {
+// messages are those of the commits that one call makes; "" = all that wait.
+func (c *commits) messages(call string) []string {
 	var out []string
 	for _, m := range c.made {
-		out = append(out, m.message)
+		if call == "" || m.call == call && m.own {
+			out = append(out, m.message)
+		}
 	}
 	return out
 }
@@ -43,8 +47,8 @@ func (c *commits) call(call *transcript.Call, files func(string) (string, bool))
 		switch {
 		case verb == "push":
 			for i := range c.made {
-				c.made[i].pushed = true
-				c.made[i].call = call.ID
+				c.made[i].own = c.made[i].own && c.made[i].call == call.ID
+				c.made[i].pushed, c.made[i].call = true, call.ID
 			}
 		case verb == "commit":
 			message := messageOf(&cmd, files)
@@ -53,7 +57,7 @@ func (c *commits) call(call *transcript.Call, files func(string) (string, bool))
 				c.made = c.made[:len(c.made)-1]
 			}
 			if message != "" {
-				c.made = append(c.made, committed{call: call.ID, message: message})
+				c.made = append(c.made, committed{call: call.ID, message: message, own: true})
 			}
 		}
 	}
@@ -67,10 +71,7 @@ func (c *commits) result(r *transcript.Result) {
 		if m.call != r.CallID {
 			return false
 		}
-		if m.pushed {
-			return !failed
-		}
-		return !made
+		return m.own && !made || m.pushed && !failed
 	})
 	for i := range c.made {
 		if c.made[i].call == r.CallID {

@@ -91,6 +91,7 @@ func phrase(text string, n number) string {
 	if i := strings.IndexAny(rest, phraseEnds); i >= 0 {
 		rest = rest[:i]
 	}
+	rest, _, _ = strings.Cut(rest, ": ")
 	if words := strings.Fields(clip(rest, 60)); len(words) > 0 && strings.TrimSpace(rest) != "" {
 		words = words[:min(3, len(words))]
 		return text[n.start:end] + sticks(rest) + strings.Join(words, " ")

@@ -30,6 +30,7 @@ type Request struct {
 	SessionID string          `json:"session_id"`
 	Cwd       string          `json:"cwd"`
 	Tool      string          `json:"tool_name"`
+	File      string          `json:"transcript_path"` // the client's own file of the session
 	Input     json.RawMessage `json:"tool_input"`
 	ToolUseID string          `json:"tool_use_id"`
 	AgentID   string          `json:"agent_id"` // "" = the main agent

@@ -52,6 +52,7 @@ func (s Alone) Answer(ctx context.Context, in io.Reader) (reply Reply) {
 		return s.failed(err)
 	}
 	g.Level, g.Quiet = s.Level, true
+	g.Base.Transcript = r.File // where its claims are looked for later
 	return g.Handle(ctx, r)
 }
 

@@ -1,6 +1,11 @@
 package queue
 
-import "cmp"
+import (
+	"cmp"
+	"context"
+
+	bolt "go.etcd.io/bbolt"
+)
 
 // Claim is one thing that an action's text says, beside what supports it.
 type Claim struct {
@@ -104,4 +109,18 @@ func (c Claim) Basis() string {
 		words += " of an earlier attempt"
 	}
 	return words
+}
+
+// PutClaims keeps what was found out about an action after it was queued: what
+// its text claims, and what the agent said before it. What is there stays.
+func (s *Store) PutClaims(ctx context.Context, seen Action) (Action, error) {
+	return s.change(ctx, seen.ID, func(_ *bolt.Tx, a *Action) error {
+		if len(a.Claims) == 0 {
+			a.Claims, a.MoreClaims, a.Judged = seen.Claims, seen.MoreClaims, seen.Judged
+		}
+		if a.Said == nil {
+			a.Said = seen.Said
+		}
+		return nil
+	})
 }

@@ -110,6 +110,7 @@ type Action struct {
 	Repeats    int             `json:"repeats,omitempty"`     // further calls with the same tool and input in the same story
 	Claims     []Claim         `json:"claims,omitempty"`      // what its text says, beside what supports it
 	MoreClaims int             `json:"more_claims,omitempty"` // further ones, not judged
+	Judged     bool            `json:"judged,omitempty"`      // of one made at the prompt: its claims were looked for since
 	Status     Status          `json:"status"`
 	Edited     *Edited         `json:"edited,omitempty"` // the form that a person gave it; nil = the agent's own holds
 	Decisions  []Decision      `json:"decisions,omitempty"`

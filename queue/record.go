@@ -68,6 +68,7 @@ func readAction(raw string, a *Action) bool {
 		j.next()
 	}
 	j.int("more_claims", &a.MoreClaims)
+	j.flag("judged", &a.Judged)
 	readText(j, "status", &a.Status)
 	j.value("edited", &a.Edited)
 	j.value("decisions", &a.Decisions)
@@ -107,6 +108,9 @@ func readClaim(j *jsonText) (c Claim) {
 	j.string("quote", &c.Quote)
 	j.string("receipt", &c.Receipt)
 	j.string("note", &c.Note)
+	readText(j, "doubt", &c.Doubt)
+	j.string("rounded_from", &c.Rounded)
+	j.flag("earlier_attempt", &c.Earlier)
 	j.take('}')
 	return c
 }

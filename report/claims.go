@@ -63,6 +63,9 @@ func Claims(w io.Writer, a queue.Action, o Options) error {
 }
 
 func (p *printer) claimList(a *queue.Action) {
+	if a.Judged {
+		p.prose(p.Faint, 2, "made at the prompt: its sources stand in the client's own file, which an agent can write, and have no receipts")
+	}
 	for _, proven := range []bool{false, true} {
 		for _, c := range a.Claims {
 			if c.Proven() == proven {

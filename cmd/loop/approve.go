@@ -88,6 +88,7 @@ func (a *app) approve(ctx context.Context, refs []string, o approveOptions) erro
 		}
 	}
 	for i, ref := range refs {
+		a.lookedUp(ctx, w, store, ref)
 		if err := ap.one(ctx, ref); err != nil {
 			if rest := refs[i+1:]; len(rest) > 0 {
 				fmt.Fprintf(a.stderr, "loop: stopped there; not looked at: %s\n", term.Quote(strings.Join(rest, " ")))

@@ -58,7 +58,7 @@ func newShow(a *app) *cobra.Command {
 		Use: "show ID", Short: "Show one action whole", Long: "Show one action whole: number, id or the end of an id.\n\n" + exitHelp,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error {
-			_, store, err := a.openStore(cmd.Context(), true)
+			w, store, err := a.openStore(cmd.Context(), true)
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func newShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			x = store.AsFound(x)
+			x = store.AsFound(a.looked(cmd.Context(), w, store, x))
 			ro, err := a.queueOptions(cmd.Context(), store)
 			if err != nil {
 				return err

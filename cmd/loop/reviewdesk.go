@@ -175,7 +175,7 @@ func (d *desk) Parts(x queue.Action) []review.Part {
 		if ro.Said, err = saidOf(ctx, d.store, x); err != nil {
 			return "", err
 		}
-		err = report.Show(&b, x, ro)
+		err = report.Show(&b, d.a.looked(ctx, d.w, d.store, x), ro)
 		return b.String(), err
 	}}
 	around := review.Part{Title: "Around it in the transcript", Load: func(ctx context.Context, width int) (string, error) {
@@ -187,9 +187,9 @@ func (d *desk) Parts(x queue.Action) []review.Part {
 	return []review.Part{
 		{Title: "If it is approved", Load: func(ctx context.Context, _ int) (string, error) { return d.screen(ctx, x) }},
 		{Title: "What it sends", Load: func(context.Context, int) (string, error) { return d.payload(x) }},
-		{Title: "What its text claims", Load: func(_ context.Context, width int) (string, error) {
+		{Title: "What its text claims", Load: func(ctx context.Context, width int) (string, error) {
 			var b bytes.Buffer
-			err := report.Claims(&b, x, d.options(width))
+			err := report.Claims(&b, d.a.looked(ctx, d.w, d.store, x), d.options(width))
 			return b.String(), err
 		}},
 		{Title: "How it is read", Load: func(_ context.Context, width int) (string, error) { return d.reading(x, width) }},
@@ -205,6 +205,7 @@ func (d *desk) options(width int) report.Options {
 
 // screen is what an approval shows, without what stands above it already.
 func (d *desk) screen(ctx context.Context, x queue.Action) (string, error) {
+	x = d.a.looked(ctx, d.w, d.store, x)
 	var b bytes.Buffer
 	_, err := replay.Run(ctx, replay.Request{
 		Store: d.store, Ref: x.ID, Out: &b, Again: true, Anyway: true, Now: d.a.now, Env: d.a.env, MCP: d.a.mcpPlaces(d.w),

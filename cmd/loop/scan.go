@@ -93,7 +93,7 @@ func (a *app) scan(ctx context.Context, files []string, o scanOptions) error {
 	if err != nil {
 		return err
 	}
-	s := scanRun{a: a, o: o, opts: scanner.Options{Set: set, Cwd: w.Root, Ignore: []string{rules}, CallsOnly: o.callsOnly}}
+	s := scanRun{a: a, o: o, memory: c.MemoryFiles, opts: scanner.Options{Set: set, Cwd: w.Root, Ignore: []string{rules}, CallsOnly: o.callsOnly}}
 	if o.queue {
 		if s.store, err = a.store(w, false); err != nil {
 			return err
@@ -139,6 +139,7 @@ type scanRun struct {
 	opts    scanner.Options
 	store   *queue.Store
 	session queue.Session
+	memory  []string // files that outlive a session
 	actions []queue.Action
 	hits    int
 	failed  int // files that could not be read, or not to their end

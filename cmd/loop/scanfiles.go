@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/runner"
 	"github.com/seed-b23e517c/loop/scanner"
 )
@@ -106,8 +107,18 @@ func (s *scanRun) together(ctx context.Context, g *sessionGroup) error {
 		if err != nil {
 			return err
 		}
+		s.claims(ctx, f.path, s.actions[found:])
 	}
 	return nil
+}
+
+// claims puts beside what goes into the queue what its texts claim. No result
+// has a receipt here.
+func (s *scanRun) claims(ctx context.Context, path string, actions []queue.Action) {
+	e := runner.Evidence{Root: s.session.Dir, Env: s.a.env, Memory: s.memory, Now: s.a.now}
+	if _, err := runner.AddClaims(ctx, []string{path}, actions, e); err != nil {
+		fmt.Fprintf(s.a.stderr, "loop: %s: what its calls claim was not judged: %s\n", term.Quote(path), term.Line(err.Error()))
+	}
 }
 
 // name is how hits name a file: in the queue they outlive the folder that the

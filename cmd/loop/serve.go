@@ -66,7 +66,11 @@ func (a *app) serve(ctx context.Context, addr string) error {
 type webDesk struct{ *desk }
 
 func (d webDesk) Get(ctx context.Context, ref string) (queue.Action, error) {
-	return d.store.Get(ctx, ref)
+	x, err := d.store.Get(ctx, ref)
+	if err != nil {
+		return x, err
+	}
+	return d.a.looked(ctx, d.w, d.store, x), nil
 }
 
 func (d webDesk) Options(ctx context.Context, x queue.Action) (report.Options, error) {
