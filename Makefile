@@ -28,7 +28,7 @@ night: ## a simulated night of 25 stories in which everything goes wrong
 	$(GO) test ./cmd/loop -run TestANightInWhichEverythingGoesWrong -count=1 -v
 
 crash: ## kill loop at every one of its writes, and start it again
-	LOOP_EVERY=1 $(GO) test ./cmd/loop -run TestKilledAt -count=1 -timeout 30m
+	LOOP_EVERY=1 $(GO) test ./cmd/loop -run TestKilled -count=1 -timeout 90m
 
 e2e: ## tests with the real client, which is installed into a cache first
 	client=$$(./internal/e2e/client.sh) && \

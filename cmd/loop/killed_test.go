@@ -114,20 +114,64 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 }
 
-// killAt runs a night that is killed, and the next one.
-func (k killedNight) killAt(t *testing.T, killed *killer) {
+// What comes after a kill is killed in its turn, at each of its writes: while it
+// finds out what there is, scans, parks and puts back, and in what follows.
+func TestKilledWhileItRecovers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	night, whole, seen := killedNights()["parked"], &killer{}, map[string]bool{}
+	night.killAt(t, whole)
+	for i := range whole.log {
+		seen[whole.kind(i)] = true // TestKilledAtEveryWrite is about them
+	}
+	for _, first := range []string{
+		"write .*/transcript.jsonl",       // while the agent works
+		"git: .*/refs/loop/parked/.*",     // while what it did is kept
+		"(rename|link) .*/prd.json( .*)?", // while the story is marked
+	} {
+		is := regexp.MustCompile("^" + first + "$")
+		at := slices.IndexFunc(whole.log, is.MatchString)
+		if at < 0 {
+			t.Fatalf("nothing is %s among %q", first, whole.log)
+		}
+		next := &killer{}
+		night.killAt(t, &killer{at: at + 1}, next)
+		for i, what := range next.log {
+			kind := next.kind(i)
+			if (kind == "" || seen[kind]) && os.Getenv("LOOP_EVERY") == "" {
+				continue
+			}
+			seen[kind] = true
+			t.Run(fmt.Sprintf("%d/%d %s", at+1, i+1, class(what)), func(t *testing.T) {
+				t.Parallel()
+				night.killAt(t, &killer{at: at + 1}, &killer{at: i + 1})
+			})
+		}
+	}
+}
+
+// killAt runs a night that is killed as often as there are killers, and the one
+// after them.
+func (k killedNight) killAt(t *testing.T, killers ...*killer) {
 	t.Helper()
 	n := k.make(t)
-	killed.root = n.root
-	cmd, out := n.command("loop", append([]string{"run"}, k.flags...)...)
-	if err := killed.run(cmd); err != nil {
-		t.Fatal(err)
-	}
-	n.t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the killed run:\n%s", out)
+	var killed *killer
+	for _, killed = range killers {
+		killed.root = n.root
+		cmd, out := n.command("loop", append([]string{"run"}, k.flags...)...)
+		if err := killed.run(cmd); err != nil {
+			t.Fatal(err)
 		}
-	})
+		n.t.Cleanup(func() {
+			if t.Failed() {
+				t.Logf("a killed run:\n%s", out)
+			}
+		})
+	}
 	verified, started := n.verified(), n.marks("started")
 	code, again := n.do("loop", append([]string{"run"}, k.flags...)...)
 	defer func() {

@@ -100,7 +100,7 @@ var (
 	// nothing before something names them.
 	scratch = regexp.MustCompile(`^state/[^/]+/((index-[0-9]+|runs/[^/]+/objects[^/]*)/|status\.json|reserve$)|/\.git/objects/`)
 	// What is another in each run.
-	changing = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[-/][0-9a-f]{8}\b|index\.stash\.\d+|-\d{6,}|\d{4}-\d\d-\d\d`)
+	changing = regexp.MustCompile(`[-/]?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[-/][0-9a-f]{8}\b|index\.stash\.\d+|-\d{6,}|\d{4}-\d\d-\d\d`)
 )
 
 // class is a write without what is another in each run.
