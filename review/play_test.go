@@ -302,6 +302,9 @@ func TestRule(t *testing.T) {
 	if len(d.wrote) != 2 || d.actions[0].Status != queue.Rejected {
 		t.Errorf("wrote %v, %s", d.wrote, d.actions[0].Status)
 	}
+	v.press("e", "backspace", "enter", "n", "A")
+	v.wants("It is about one of its forms.", "write it?")
+	v.press("n")
 	d.actions[1].Command = "a && b"
 	v.send(actionsMsg{actions: slices.Clone(d.actions)})
 	v.press("A")

@@ -59,7 +59,8 @@ type Part struct {
 // Rule is a rule about one command, for good.
 type Rule struct {
 	ID, Text, File string
-	There          bool // it stands in the file already
+	About          string // which of an action's forms it is for, safe to print; "" = it has one
+	There          bool   // it stands in the file already
 }
 
 // Options say where and how to draw.

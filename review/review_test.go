@@ -98,7 +98,11 @@ func (d *fakeDesk) Rule(_ context.Context, seen queue.Action, verb, reason strin
 	if strings.Contains(seen.Command, "&&") {
 		return Rule{}, errors.New("it is more than one plain command")
 	}
-	return Rule{ID: "always-" + verb, Text: "[[rule]]\nwhy = \"" + reason + "\"\n", File: "/home/ann/rules.toml"}, nil
+	about := ""
+	if seen.Edited != nil {
+		about = "It is about one of its forms."
+	}
+	return Rule{About: about, ID: "always-" + verb, Text: "[[rule]]\nwhy = \"" + reason + "\"\n", File: "/home/ann/rules.toml"}, nil
 }
 
 func (d *fakeDesk) Write(_ context.Context, r Rule) error { d.wrote = append(d.wrote, r); return nil }

@@ -58,7 +58,11 @@ func (m *model) ruleUpdate(msg ruleMsg) tea.Cmd {
 		after = ""
 	}
 	return m.start("A rule for good", func(ctx context.Context, w io.Writer, ask func(question) (bool, error)) (string, error) {
-		fmt.Fprintf(w, "%s\nThis goes to the end of %s:\n\n%s\n%s\n", what, term.Quote(msg.rule.File), indented(msg.rule.Text), after)
+		fmt.Fprintf(w, "%s\n", what)
+		if msg.rule.About != "" {
+			fmt.Fprintf(w, "%s\n", msg.rule.About)
+		}
+		fmt.Fprintf(w, "This goes to the end of %s:\n\n%s\n%s\n", term.Quote(msg.rule.File), indented(msg.rule.Text), after)
 		yes, err := ask(question{text: "write it?"})
 		if err != nil {
 			return "", err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,12 +27,30 @@ import (
 // own rules.
 type standing struct {
 	id, text, file string
-	there          bool // it stands in the file already
+	about          string // which of an action's forms it is for, safe to print; "" = it has one
+	there          bool   // it stands in the file already
+}
+
+// ruled is the form of an action that a rule about it is for: what a person
+// approved, edited or not, is allowed; what an agent calls is refused.
+func ruled(x queue.Action, verb string) (form queue.Action, about string) {
+	if x.Edited == nil {
+		return x, ""
+	}
+	own, who := x, term.Line(cmp.Or(x.Edited.Who, "you"))
+	own.Edited = nil
+	if verb == queue.Reject {
+		return own, fmt.Sprintf("It is about #%d as the agent called it, not about the form that %s gave it:\n\n  %s\n",
+			x.Number, who, term.Command(x.Edited.Command))
+	}
+	return x.AsRun(), fmt.Sprintf("It is about #%d in the form that %s gave it. What the agent called is kept back as before:\n\n  %s\n",
+		x.Number, who, term.Command(own.Command))
 }
 
 // always makes the rule that allows or refuses an action's command for good:
 // these words, in this folder, and nothing else.
 func (a *app) always(ctx context.Context, x queue.Action, verb, reason string) (standing, error) {
+	x, about := ruled(x, verb)
 	words, err := oneCommand(x)
 	if err != nil {
 		return standing{}, err
@@ -44,7 +63,7 @@ func (a *app) always(ctx context.Context, x queue.Action, verb, reason string) (
 		return standing{}, errors.New("no place for your own rules: neither XDG_CONFIG_HOME nor HOME is set")
 	}
 	sum := sha256.Sum256([]byte(verb + "\x00" + x.Cwd + "\x00" + strings.Join(words, "\x00")))
-	s := standing{file: filepath.Join(w.User, "rules.toml"), id: "always-" + verb + "-" + hex.EncodeToString(sum[:4])}
+	s := standing{about: about, file: filepath.Join(w.User, "rules.toml"), id: "always-" + verb + "-" + hex.EncodeToString(sum[:4])}
 	s.text = a.standingText(s.id, x, words, verb, reason)
 	old, err := os.ReadFile(s.file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +111,11 @@ func oneCommand(x queue.Action) ([]string, error) {
 func (a *app) standingText(id string, x queue.Action, words []string, verb, reason string) string {
 	day := a.now().UTC().Format("2006-01-02")
 	line := shellJoin(words)
-	why, tier, key := fmt.Sprintf("Allowed for good on %s by %s (#%d).", day, a.who(), x.Number), "local", "allow"
+	edited := ""
+	if x.Edited != nil {
+		edited = ", as edited"
+	}
+	why, tier, key := fmt.Sprintf("Allowed for good on %s by %s (#%d%s).", day, a.who(), x.Number, edited), "local", "allow"
 	if verb == "reject" {
 		why, tier, key = fmt.Sprintf("You rejected this for good on %s (#%d).", day, x.Number), "external", "deny"
 	}
@@ -176,6 +199,9 @@ func (a *app) writeStanding(s standing, yes bool) error {
 	if s.there {
 		a.printf("%s has this rule already: %s\n", term.Quote(s.file), s.id)
 		return nil
+	}
+	if s.about != "" {
+		a.printf("\n%s", s.about)
 	}
 	a.printf("\nThis rule goes to the end of %s:\n\n", term.Quote(s.file))
 	for line := range strings.Lines(s.text) {

@@ -33,7 +33,8 @@ With --edit your editor opens first, with the command, or with the call's input 
 are kept; nothing is kept of an edit that you then decline.
 
 With --always the command goes into your own rules.toml as well, once it has run: exactly these
-words in exactly this folder are let through from then on.
+words in exactly this folder are let through from then on. Of an action that you have edited, that
+is your form; what the agent called is kept back as before.
 
 An action that has run already needs --again; a mention cannot be run.
 Of a checkpoint nothing is run: approving it lets the stories go on that it holds back.
@@ -66,9 +67,6 @@ func newApprove(a *app) *cobra.Command {
 }
 
 func (a *app) approve(ctx context.Context, refs []string, o approveOptions) error {
-	if o.always && o.edit {
-		return usagef("loop rules new 'COMMAND'", "--always is about the agent's own command, and --edit changes it")
-	}
 	w, store, err := a.openStore(ctx, false)
 	if err != nil {
 		return err
@@ -114,12 +112,15 @@ func (a approval) one(ctx context.Context, ref string) error {
 		return err
 	}
 	var rule standing
+	edit := a.editor
 	if a.o.always {
 		x, err := a.store.Get(ctx, ref)
 		if err != nil {
 			return err
 		}
-		if rule, err = a.always(ctx, x, "approve", ""); err != nil {
+		if x.Status != queue.Replayed && edit != nil {
+			edit = a.thenRule(&rule)
+		} else if rule, err = a.always(ctx, x, queue.Approve, ""); err != nil {
 			return err
 		}
 		if x.Status == queue.Replayed {
@@ -129,7 +130,7 @@ func (a approval) one(ctx context.Context, ref string) error {
 	r, err := replay.Run(ctx, replay.Request{
 		Store: a.store, Ref: ref, In: a.stdin, Out: a.stdout, IsTerminal: term.IsTerminal(a.stdin) && term.IsTerminal(a.stdout),
 		Yes: a.o.yes, Again: a.o.again, Anyway: a.o.anyway, DryRun: a.o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
-		InsideAgent: a.inside, Timeout: a.o.timeout, Decided: a.decided(a.store), Edit: a.editor,
+		InsideAgent: a.inside, Timeout: a.o.timeout, Decided: a.decided(a.store), Edit: edit,
 		MCP: a.mcp, Version: buildOf().Version,
 	})
 	switch {
@@ -144,7 +145,23 @@ func (a approval) one(ctx context.Context, ref string) error {
 		a.printf("\nand this rule would go to the end of %s:\n\n%s", term.Quote(rule.file), term.QuoteLines(rule.text))
 		return nil
 	}
+	// The rule is for what has run, whatever was looked at before.
+	if rule, err = a.always(ctx, r.Action, queue.Approve, ""); err != nil {
+		return err
+	}
 	return a.writeStanding(rule, a.o.yes)
+}
+
+// thenRule is the editor, and makes the rule for what was written in it: what no
+// rule can be made of is not run.
+func (a approval) thenRule(rule *standing) func(context.Context, queue.Action) (*queue.Edited, error) {
+	return func(ctx context.Context, x queue.Action) (form *queue.Edited, err error) {
+		if x.Edited, err = a.editor(ctx, x); err != nil {
+			return nil, err
+		}
+		*rule, err = a.always(ctx, x, queue.Approve, "")
+		return x.Edited, err
+	}
 }
 
 func newReject(a *app) *cobra.Command {

@@ -206,6 +206,45 @@ func TestWhatIsTakenBackIsInTheTrail(t *testing.T) {
 	}
 }
 
+// A rule for good is for one form of an action: the person's is allowed, the
+// agent's is refused, and which it is is said.
+func TestRuleForGoodOfAnEditedAction(t *testing.T) {
+	a, _ := appIn(t)
+	a.env = append(a.env, "XDG_CONFIG_HOME="+t.TempDir())
+	store, _ := waiting(t, a)
+	w, err := a.workspace(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(a, w, store, report.Options{})
+	own, err := store.Get(t.Context(), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited, err := d.Edit(t.Context(), own, "git push origin HEAD:next")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		x           queue.Action
+		verb        string
+		line, about string
+	}{
+		{own, queue.Approve, `line = ["git push"]`, ""},
+		{own, queue.Reject, `line = ["git push"]`, ""},
+		{edited, queue.Approve, `line = ["git push origin HEAD:next"]`, "in the form that"},
+		{edited, queue.Reject, `line = ["git push"]`, "as the agent called it, not about the form that"},
+	} {
+		r, err := d.Rule(t.Context(), tt.x, tt.verb, "")
+		if err != nil || !strings.Contains(r.Text, tt.line) || !strings.Contains(r.About, tt.about) || (r.About == "") != (tt.about == "") {
+			t.Errorf("%s, edited %v: %v\n%s\n%s", tt.verb, tt.x.Edited != nil, err, r.Text, r.About)
+		}
+	}
+	if x, err := store.Get(t.Context(), "1"); err != nil || x.Command != "git push" || x.AsRun().Command != "git push origin HEAD:next" {
+		t.Errorf("the forms that are kept are %q and %q, %v", x.Command, x.AsRun().Command, err)
+	}
+}
+
 // A file that is damaged is told as that by each command that reads a trail.
 func TestDamagedQueueIsSaid(t *testing.T) {
 	a, out := appIn(t)

@@ -142,7 +142,7 @@ func (d *desk) Rule(ctx context.Context, seen queue.Action, verb, reason string)
 		return review.Rule{}, err
 	}
 	s, err := d.a.always(ctx, seen, verb, reason)
-	return review.Rule{ID: s.id, Text: s.text, File: s.file, There: s.there}, err
+	return review.Rule{ID: s.id, Text: s.text, File: s.file, About: s.about, There: s.there}, err
 }
 
 func (d *desk) Write(ctx context.Context, r review.Rule) error {
