@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/internal/term"
@@ -27,17 +28,18 @@ const (
 
 // Write never gives the child an error: it goes on when nobody can watch.
 func (v *visible) Write(p []byte) (int, error) {
-	v.rest = append(v.rest, p...)
+	held := append(v.rest, p...)
 	for {
-		i := bytes.IndexByte(v.rest, '\n')
-		if i < 0 && len(v.rest) < maxHeld {
+		i := bytes.IndexByte(held, '\n')
+		if i < 0 && len(held) < maxHeld {
+			v.rest = slices.Clone(held) // what was before it is let go
 			return len(p), nil
 		}
 		if i < 0 {
-			i = len(v.rest) - 1
+			i = len(held) - 1
 		}
-		v.line(strings.TrimSuffix(string(v.rest[:i+1]), "\n"))
-		v.rest = append([]byte(nil), v.rest[i+1:]...)
+		v.line(strings.TrimSuffix(string(held[:i+1]), "\n"))
+		held = held[i+1:]
 	}
 }
 

@@ -31,14 +31,17 @@ var testTime = time.Date(2026, 2, 23, 8, 15, 0, 0, time.UTC)
 const childVar = "LOOP_TEST_REPLAY"
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childVar); dir != "" {
-		os.Exit(replayInChild(dir))
-	}
-	if file := os.Getenv(serverVar); file != "" {
+	// The server is a child of the child, and has its environment.
+	if file, how := os.Getenv(serverVar), os.Getenv(howVar); file != "" && how != "" {
+		os.Exit(playServer(file, how))
+	} else if file != "" {
 		if err := selftest.ServeMCP(file, os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if dir := os.Getenv(childVar); dir != "" {
+		os.Exit(replayInChild(dir))
 	}
 	os.Exit(m.Run())
 }
@@ -47,7 +50,7 @@ func replayInChild(dir string) int {
 	s, err := queue.Open(dir, storeOptions())
 	if err == nil {
 		_, err = Run(context.Background(), Request{
-			Store: s, Ref: "1", Out: os.Stdout, Yes: true, Now: time.Now, Env: os.Environ(),
+			Store: s, Ref: "1", Out: os.Stdout, Yes: true, Now: killedNow(), Env: os.Environ(),
 		})
 	}
 	if err != nil {

@@ -138,7 +138,22 @@ func (s *scope) end() {
 		return
 	}
 	_ = os.WriteFile(filepath.Join(s.dir, "cgroup.kill"), []byte("1"), 0)
-	for end := time.Now().Add(stuckAfter); os.Remove(s.dir) != nil && time.Now().Before(end); {
+	for end := time.Now().Add(stuckAfter); !removeGroup(s.dir) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// removeGroup removes a group that is empty. What was in it may have made groups
+// of its own, as a loop in a loop does: they go first, and were killed with it.
+func removeGroup(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			removeGroup(filepath.Join(dir, e.Name()))
+		}
+	}
+	return os.Remove(dir) == nil
 }

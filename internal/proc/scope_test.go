@@ -66,7 +66,8 @@ func TestTheGroupTellsWhoseALeftoverIs(t *testing.T) {
 	}
 }
 
-// What a dead process of ours has left in its group ends with the next one.
+// What a dead process of ours has left in its group ends with the next one, and
+// so does what something in it has put into a group below.
 func TestGroupsOfTheDeadAreEnded(t *testing.T) {
 	needScope(t)
 	dead := exec.Command("true")
@@ -74,14 +75,15 @@ func TestGroupsOfTheDeadAreEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(ownGroup(), fmt.Sprintf("%s%s-%d-1-x", scopePrefix, pidNamespace(), dead.Process.Pid))
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	below := filepath.Join(dir, filepath.Base(dir), "another")
+	if err := os.MkdirAll(below, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	sleeper := exec.Command("sleep", "86396")
 	if err := sleeper.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), fmt.Append(nil, sleeper.Process.Pid), 0); err != nil {
+	if err := os.WriteFile(filepath.Join(below, "cgroup.procs"), fmt.Append(nil, sleeper.Process.Pid), 0); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)

@@ -208,10 +208,14 @@ func (s *Session) watched(ctx context.Context, do func(context.Context) error) e
 	switch {
 	case err == nil || errors.As(err, &missing):
 		return err
+	case s.process != nil && errors.Is(s.process.out.why(), errTooLong):
+		return errTooLong
 	case ctx.Err() == nil && s.process != nil && s.process.died():
 		return fmt.Errorf("the server ended (%s) before it answered", s.process.how())
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case s.process != nil && errors.Is(s.process.out.why(), io.EOF):
+		return errors.New("the server closed its output before it answered")
 	}
 	return errors.New(s.hidden.in(err.Error()))
 }

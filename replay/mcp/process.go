@@ -24,6 +24,7 @@ const (
 type process struct {
 	child  *proc.Child
 	in     *os.File
+	out    *messages
 	errs   *os.File
 	log    *log
 	copied chan struct{}
@@ -59,6 +60,7 @@ func start(s Server, o Options, hidden secrets) (p *process, err error) {
 	}
 	over, cancel := context.WithCancel(context.Background())
 	p = &process{child: child, in: in, errs: errs, log: &log{hidden: hidden, out: o.Out}, copied: make(chan struct{}), over: over}
+	p.out = newMessages(child.Stdout(), p.log)
 	go func() {
 		<-child.Done()
 		cancel()
@@ -167,6 +169,13 @@ func (l *log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// line takes a line that stands by itself.
+func (l *log) line(text []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.put(append(bytes.TrimRight(text, "\r\n"), '\n'))
+}
+
 func (l *log) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,7 +205,7 @@ func (s *Session) transport(srv Server, o Options) (mcp.Transport, error) {
 			return nil, err
 		}
 		s.process = p
-		return &mcp.IOTransport{Reader: p.child.Stdout(), Writer: p.in}, nil
+		return &mcp.IOTransport{Reader: p.out, MaxLineLength: 2 * maxMessage, Writer: p.in}, nil
 	case HTTP, SSE:
 		return overHTTP(srv, o)
 	}

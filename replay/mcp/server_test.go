@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 }
 
 func serve(how string) int {
+	if how, ok := strings.CutPrefix(how, "raw "); ok {
+		return raw(how)
+	}
 	fmt.Fprintln(os.Stderr, "server up, token", os.Getenv("TOKEN"))
 	switch how {
 	case "dies":
