@@ -17,6 +17,7 @@ import (
 type detail struct {
 	id     string
 	of     queue.Action
+	fold   string // what is folded behind it
 	width  int
 	titles []string
 	load   []Part
@@ -52,7 +53,8 @@ func (m *model) choose() tea.Cmd {
 		*d = detail{turn: d.turn + 1, parts: map[int][]row{}}
 		return nil
 	}
-	if d.id == a.ID && d.width == width && a.Stands(d.of) && a.Repeats == d.of.Repeats {
+	fold := folded(m.row(*a))
+	if d.id == a.ID && d.width == width && d.fold == fold && a.Stands(d.of) && a.Repeats == d.of.Repeats {
 		return nil
 	}
 	d.stop()
@@ -60,8 +62,8 @@ func (m *model) choose() tea.Cmd {
 	if d.id == a.ID {
 		top = d.top
 	}
-	*d = detail{id: a.ID, of: *a, width: width, turn: d.turn + 1, parts: map[int][]row{}, load: m.desk.Parts(*a), top: top}
-	d.head = wrapped(head(d.of), d.width, 0)
+	*d = detail{id: a.ID, of: *a, fold: fold, width: width, turn: d.turn + 1, parts: map[int][]row{}, load: m.desk.Parts(*a), top: top}
+	d.head = wrapped(head(d.of)+fold, d.width, 0)
 	d.draw()
 	turn := d.turn
 	return m.later(restTime, func(time.Time) tea.Msg { return restMsg{turn} })

@@ -63,9 +63,21 @@ func (m *model) typingKey(name, typed string) tea.Cmd {
 // reject asks for the reason and rejects one action, or those that are marked.
 func (m *model) reject(list []queue.Action) tea.Cmd {
 	label := "Reject " + names(list) + ". Why (kept with it; may be empty)?"
-	return m.open(form{field: newField("", true), label: label, hint: hintSingle, done: func(text string) tea.Cmd {
+	return m.open(form{field: newField("", true), label: label, about: commands(list), hint: hintSingle, done: func(text string) tea.Cmd {
 		return m.decide(list, queue.Reject, text, "rejected "+names(list)+"; u takes it back")
 	}})
+}
+
+// commands says what several are about, a line each.
+func commands(list []queue.Action) string {
+	if len(list) < 2 {
+		return ""
+	}
+	var lines []string
+	for _, a := range list {
+		lines = append(lines, number(a)+"  "+firstLine(a))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // answer asks for the answer to a question.

@@ -8,15 +8,18 @@ import (
 
 const helpText = `loop review
 
-a        approve: shows exactly what runs, asks once, runs it, shows what it prints
+a        approve: shows exactly what runs, asks once, runs it, with its output
 r        reject, with a reason
 e        edit what would run, then approve it; the agent's own form is kept
-A, N     always, never: a rule about exactly this command, shown before it is written
+A, N     always, never: a rule about exactly this command, shown first
 enter    answer a question; of anything else, all that is known of it (also z)
 s space  skip: it waits
 u        take a decision back that nothing has come of
 m        mark; a then shows all that are marked, asks once, and runs them in
-         the order in which they were queued until one fails; r rejects them
+         the order in which they were queued until one fails; r rejects them.
+         Pushes that have changed since are left out, unless i takes them in
++        a row with others folded into it (+2): each as a row, or folded again.
+         a and e are about the first alone, r rejects all that it names
 
 j k      up and down       g G  first and last     esc  unmark, end the search
 tab f    what is listed: waiting, executed, questions, decided, mentions, all

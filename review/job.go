@@ -39,6 +39,23 @@ type question struct {
 	text string
 	why  string // a key alone is not enough
 	word string // what must be typed then; "" = nothing
+	with *with  // what can be taken in besides; nil = nothing
+}
+
+// with is what a yes is about only when the person has taken it in by a key.
+type with struct {
+	in   bool
+	all  bool   // there is nothing else to say yes to
+	text string // what is asked when it is in
+	what string // to be taken in
+}
+
+// line is the question as it stands.
+func (q *question) line() string {
+	if q.with != nil && q.with.in {
+		return q.with.text
+	}
+	return q.text
 }
 
 // outcome is how a job ended.
@@ -203,8 +220,9 @@ func conflict(a queue.Action) string {
 	return text
 }
 
-// one is the replay of one action. What speaks against it needs a word.
-func one(d Desk, seen queue.Action) work {
+// one is the replay of one action, and of none that is folded with it. What speaks
+// against it needs a word.
+func one(d Desk, seen queue.Action, with []queue.Action) work {
 	return func(ctx context.Context, w io.Writer, ask func(question) (bool, error)) (string, error) {
 		res, err := d.Replay(ctx, seen, replay.Insist{Again: true, Anyway: true}, w, func(_ context.Context, a queue.Action, since replay.Since) (bool, error) {
 			q := question{text: "run it?"}
@@ -224,6 +242,14 @@ func one(d Desk, seen queue.Action) work {
 		if err == nil && res.Declined {
 			err = errDeclined
 		}
-		return fmt.Sprintf("#%d %s", seen.Number, res.Action.Status), err
+		note := fmt.Sprintf("#%d %s", seen.Number, res.Action.Status)
+		switch len(with) {
+		case 0:
+		case 1:
+			note += "; " + names(with) + ", folded with it, still waits"
+		default:
+			note += "; " + names(with) + ", folded with it, still wait"
+		}
+		return note, err
 	}
 }

@@ -61,6 +61,10 @@ func (m *model) listKey(name string) tea.Cmd {
 		}
 	case "m", "x":
 		m.mark()
+	case "+", "=":
+		if a := m.current(); a != nil && !m.layOut(a) {
+			m.say(true, "nothing is folded behind "+number(*a))
+		}
 	default:
 		return m.decideKey(name)
 	}
@@ -154,9 +158,9 @@ func (m *model) decideKey(name string) tea.Cmd {
 		return m.approve(*a)
 	case "r":
 		if len(marked) > 0 {
-			return m.reject(marked)
+			return m.reject(m.rowsOf(marked))
 		}
-		return m.reject([]queue.Action{*a})
+		return m.reject(m.row(*a))
 	case "e":
 		if a.IsQuestion() {
 			return m.answer(*a)
@@ -186,12 +190,20 @@ func (m *model) undo(a *queue.Action) tea.Cmd {
 		return m.decide([]queue.Action{*a}, queue.Undo, "", "taken back: "+number(*a)+" waits again")
 	}
 	for n := len(m.last); n > 0; n = len(m.last) {
-		id := m.last[n-1]
+		ids := m.last[n-1]
 		m.last = m.last[:n-1]
+		var list []queue.Action
 		for _, x := range m.all {
-			if x.ID == id && slices.Contains([]queue.Status{queue.Rejected, queue.Answered}, x.Status) {
-				return m.decide([]queue.Action{x}, queue.Undo, "", "taken back: "+number(x)+" waits again")
+			if slices.Contains(ids, x.ID) && slices.Contains([]queue.Status{queue.Rejected, queue.Answered}, x.Status) {
+				list = append(list, x)
 			}
+		}
+		switch len(list) {
+		case 0:
+		case 1:
+			return m.decide(list, queue.Undo, "", "taken back: "+names(list)+" waits again")
+		default:
+			return m.decide(list, queue.Undo, "", "taken back: "+names(list)+" wait again")
 		}
 	}
 	return m.say(true, "there is nothing to take back; tab shows what was decided")
@@ -208,16 +220,24 @@ func (m *model) approve(a queue.Action) tea.Cmd {
 	if err := queue.MayReplay(a, true); err != nil {
 		return m.trouble(err)
 	}
-	return m.start("Replay "+number(a), one(m.desk, a))
+	return m.start("Replay "+number(a), one(m.desk, a, m.row(a)[1:]))
 }
 
 // askingKey takes the answer to what a job asks. A yes counts once all of it
 // has been on the screen.
 func (m *model) askingKey(name string) tea.Cmd {
 	switch name {
+	case "i":
+		if w := m.ask.with; w != nil {
+			w.in = !w.in
+			return nil
+		}
 	case "y", "Y":
 		if n := m.page.unseen(); n > 0 {
 			return m.say(true, fmt.Sprintf("%d of %d lines have not been on the screen yet: space shows them", n, m.page.lines))
+		}
+		if w := m.ask.with; w != nil && w.all && !w.in {
+			return m.say(true, "nothing would be run: i takes in what has changed, n leaves it")
 		}
 		if word := m.ask.word; word != "" {
 			return m.open(form{

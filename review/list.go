@@ -19,7 +19,12 @@ type list struct {
 	filter int
 	search string
 	marks  map[string]bool // by id
-	ran    bool            // a replay has ended since the queue was read: what it came to is no longer marked
+
+	calls   []uint64         // of all, which call each is; nil = not known yet
+	behind  map[string][]int // of all, by the id of the row that they are folded behind
+	laidOut map[string]bool  // rows whose folded ones are rows too
+
+	ran bool // a replay has ended since the queue was read: what it came to is no longer marked
 }
 
 // filters are what can be looked at; the first is what a person begins with.
@@ -51,7 +56,7 @@ func (l *list) take(all []queue.Action) {
 	slices.SortStableFunc(all, func(a, b queue.Action) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Number, b.Number))
 	})
-	l.all = all
+	l.all, l.calls = all, nil
 	for i := range all {
 		if !undecided(all[i].Status) || l.ran && all[i].Status != queue.Pending {
 			delete(l.marks, all[i].ID)
@@ -91,10 +96,15 @@ func (l *list) choose(on string) {
 		if !filters[l.filter].fits(a) || !matches(a, words) {
 			continue
 		}
-		if a.ID == on {
-			at = len(l.shown)
-		}
 		l.shown = append(l.shown, i)
+	}
+	l.fold()
+	for n, i := range l.shown {
+		a := &l.all[i]
+		if a.ID == on || !l.laidOut[a.ID] && slices.ContainsFunc(l.behind[a.ID], func(i int) bool { return l.all[i].ID == on }) {
+			at = n
+			break
+		}
 	}
 	if at >= 0 {
 		l.cursor = at

@@ -48,7 +48,7 @@ type model struct {
 	job    *job
 	ask    *question // what is asked about; nil while nothing is
 
-	last    []string // ids of what was decided here, the latest at the end
+	last    [][]string // ids of what was decided here at once, the latest at the end
 	later   func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 	note    string
 	bad     bool // note is of something that was not done
@@ -79,7 +79,7 @@ type (
 
 func newModel(ctx context.Context, d Desk, o Options) *model {
 	m := &model{ctx: ctx, desk: d, o: o, width: 80, height: 24, styles: term.NewStyles(o.Color), later: tea.Tick}
-	m.marks = map[string]bool{}
+	m.marks, m.laidOut = map[string]bool{}, map[string]bool{}
 	return m
 }
 
@@ -153,7 +153,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.editedUpdate(msg)
 	case decidedMsg:
 		m.mode = listing
-		m.last = append(m.last, msg.ids...)
+		if len(msg.ids) > 0 {
+			m.last = append(m.last, msg.ids)
+		}
 		if msg.err != nil {
 			return m, tea.Batch(m.trouble(msg.err), m.read())
 		}

@@ -188,6 +188,61 @@ func TestABatchWithOneThatCannotBeRun(t *testing.T) {
 	}
 }
 
+// What is not what was deferred is named apart, and run when it was taken in by
+// a key.
+func TestABatchLeavesOutWhatHasChanged(t *testing.T) {
+	begin := func(commands ...int) (*fakeDesk, *view) {
+		d := night()
+		d.actions[2].Evidence = policy.Blocked // npm publish
+		d.stale = map[string]string{"git push origin main": "main is \x1b gone"}
+		v := newView(t, d, 80, 40, Options{})
+		for _, i := range commands {
+			v.marks[d.actions[i].ID] = true
+		}
+		v.press("a")
+		return d, v
+	}
+	d, v := begin(0, 2)
+	v.wants("not what was deferred: left out, unless you take it in (i)", "  #1  git push origin main", `!! main is \x1b gone`, "run 1 of 2, until one fails?  y yes   n no   i with #1")
+	v.press("i")
+	v.wants("run all 2, until one fails, also #1?  y yes   n no   i without #1")
+	v.press("i", "y")
+	v.wants("all 1 replayed; #1 left out, not what was deferred")
+	if diff := cmp.Diff([]string{"npm publish"}, d.ran); diff != "" || d.actions[0].Status != queue.Pending {
+		t.Errorf("ran:\n%s, %s", diff, d.actions[0].Status)
+	}
+	d, v = begin(0, 2)
+	v.press("i", "y")
+	if diff := cmp.Diff([]string{"git push origin main", "npm publish"}, d.ran); diff != "" {
+		t.Errorf("ran, when it was taken in:\n%s", diff)
+	}
+	// It has changed once more since it was taken in.
+	d, v = begin(0, 2)
+	v.press("i")
+	d.stale["git push origin main"] = "the remote has moved"
+	v.press("y")
+	v.wants("has changed otherwise than was shown")
+	if len(d.ran) > 0 {
+		t.Errorf("ran %q", d.ran)
+	}
+	// The others have changed while the question stood.
+	d, v = begin(0, 2)
+	d.stale["npm publish"] = "something"
+	v.press("y")
+	if len(d.ran) > 0 {
+		t.Errorf("ran %q", d.ran)
+	}
+	d, v = begin(0)
+	v.wants("nothing to run: all have changed.")
+	v.press("y")
+	v.wants("nothing would be run: i takes in what has changed")
+	if v.mode != asking || len(d.ran) > 0 {
+		t.Errorf("ran %q", d.ran)
+	}
+	v.press("n")
+	v.wants("nothing was done")
+}
+
 // A push that is not what was deferred needs a word too.
 func TestAStalePushNeedsTheWord(t *testing.T) {
 	d := night()

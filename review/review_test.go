@@ -32,6 +32,7 @@ type fakeDesk struct {
 	ran     []string // commands
 	fails   string   // the command that fails
 	since   replay.Since
+	stale   map[string]string // command -> why its push is not what was deferred
 	wrote   []Rule
 	asked   []string // what the parts were looked up of
 }
@@ -117,7 +118,14 @@ func (d *fakeDesk) Replay(ctx context.Context, seen queue.Action, insist replay.
 		return replay.Result{}, &replay.RefusedError{Action: a.Number, Reason: err.Error(), Advice: "reject it"}
 	}
 	fmt.Fprintf(w, "action #%d\n\nwill run\n  1 | %s\n", a.Number, term.Quote(run.Command))
-	yes, err := agree(ctx, run, d.since)
+	since := d.since
+	if why := d.stale[run.Command]; why != "" {
+		since.Pushes = []replay.Push{{Stale: []string{why}}}
+		if !insist.Anyway {
+			return replay.Result{}, &replay.RefusedError{Action: a.Number, Reason: "not what was deferred", Stale: since.Stale()}
+		}
+	}
+	yes, err := agree(ctx, run, since)
 	if err != nil || !yes {
 		return replay.Result{Action: *a, Declined: err == nil}, err
 	}

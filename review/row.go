@@ -1,8 +1,6 @@
 package review
 
 import (
-	"fmt"
-
 	"github.com/seed-b23e517c/loop/internal/term"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
@@ -54,7 +52,10 @@ func (m *model) listRow(a *queue.Action, on bool, wide, width int) string {
 		used += term.Cells(story)
 	}
 	run := a.AsRun()
-	text := term.TruncateMiddle(term.Command(clip(run.Command)), width-used)
+	count := m.count(a)
+	used += term.Cells(count)
+	text := count + term.TruncateMiddle(term.Command(clip(run.Command)), width-used)
+	used -= term.Cells(count)
 	fill := term.Spaces(width - used - term.Cells(text))
 	if on {
 		return m.styles.Bold.Render(left) + style.Render(state) + m.styles.Faint.Render(story) + m.styles.Bold.Render(text) + fill
@@ -103,8 +104,6 @@ func (m *model) state(a *queue.Action) (string, term.Style) {
 		return "words", m.styles.Faint
 	case a.Asked:
 		return "asked", m.styles.Warn
-	case a.Repeats > 0:
-		return fmt.Sprintf("%s ×%d", a.Evidence, a.Repeats+1), term.Style{}
 	}
 	return term.Line(string(a.Evidence)), term.Style{}
 }

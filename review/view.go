@@ -246,6 +246,21 @@ func (m *model) lastLine(width int) string {
 	return m.styles.Faint.Render(term.Truncate(m.hints(width), width))
 }
 
+// askHint is what is asked, and the keys that answer it.
+func (m *model) askHint() string {
+	q := m.ask
+	if m.page.unseen() > 0 {
+		return q.line() + "  space shows the rest, then y; or n"
+	}
+	with := ""
+	if q.with != nil && q.with.in {
+		with = "   i without " + q.with.what
+	} else if q.with != nil {
+		with = "   i with " + q.with.what
+	}
+	return q.line() + "  y yes   n no" + with
+}
+
 func (m *model) hints(width int) string {
 	switch m.mode {
 	case helping:
@@ -253,10 +268,7 @@ func (m *model) hints(width int) string {
 	case typing:
 		return m.form.hint
 	case asking:
-		if m.page.unseen() > 0 {
-			return m.ask.text + "  space shows the rest, then y; or n"
-		}
-		return m.ask.text + "  y yes   n no"
+		return m.askHint()
 	case running:
 		return "ctrl+c ends it"
 	case reading:
@@ -270,6 +282,9 @@ func (m *model) hints(width int) string {
 	a := m.current()
 	if a == nil {
 		return "tab what is listed   / search   u undo   ? help   q close"
+	}
+	if len(m.row(*a)) > 1 && width < sideBySide {
+		return "a approve   r reject all   + unfold   e edit   s skip   m mark   ? help   q"
 	}
 	if a.IsQuestion() {
 		return "enter answer   r reject   s skip   u undo   z more   tab filter   / search   ? help   q"
