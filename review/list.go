@@ -3,8 +3,6 @@ package review
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
@@ -89,11 +87,11 @@ func rank(a *queue.Action) int {
 // choose filters anew, with the cursor on the action of that id, or where it was.
 func (l *list) choose(on string) {
 	l.shown = l.shown[:0]
-	words := strings.Fields(strings.ToLower(l.search))
+	search := queue.NewSearch(l.search)
 	at := -1
 	for i := range l.all {
 		a := &l.all[i]
-		if !filters[l.filter].fits(a) || !matches(a, words) {
+		if !filters[l.filter].fits(a) || !search.Finds(a) {
 			continue
 		}
 		l.shown = append(l.shown, i)
@@ -110,23 +108,6 @@ func (l *list) choose(on string) {
 		l.cursor = at
 	}
 	l.cursor = max(0, min(l.cursor, len(l.shown)-1))
-}
-
-// matches reports whether every word stands somewhere in what is known.
-func matches(a *queue.Action, words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
-	texts := []string{"#" + strconv.FormatUint(a.Number, 10), a.AsRun().Command, a.Story, a.StoryTitle, a.Tool, a.Target, string(a.Status), string(a.Evidence)}
-	for i, t := range texts {
-		texts[i] = strings.ToLower(t)
-	}
-	for _, w := range words {
-		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, w) }) {
-			return false
-		}
-	}
-	return true
 }
 
 // current is the action that the cursor is on; nil when there is none.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -10,47 +12,67 @@ import (
 	"github.com/seed-b23e517c/loop/report"
 )
 
+// listRequest says which actions are listed.
+type listRequest struct {
+	all, mentions bool
+	search        string
+}
+
+const listLong = `List the waiting actions of all sessions, a line for each.
+--search WORDS lists those in which every one of the words stands, in whatever case: in the command,
+in what a tool was given, story, tool, target, status, number, or the agent's words before it.
+
+`
+
 func newList(a *app) *cobra.Command {
-	var o struct{ all, mentions bool }
+	var o listRequest
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the waiting actions of all sessions", Long: "List the waiting actions of all sessions.\n\n" + exitHelp,
+		Use: "list", Short: "List the waiting actions of all sessions", Long: listLong + exitHelp,
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, store, err := a.openStore(cmd.Context(), true)
-			if err != nil {
-				return err
-			}
-			var f queue.Filter
-			if !o.all {
-				f.Status = []queue.Status{queue.Pending, queue.Approved, queue.Failed, queue.Unknown, queue.Replaying}
-			}
-			var actions []queue.Action
-			err = readQueue(func() (err error) {
-				actions, err = store.Actions(cmd.Context(), f)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			for i := range actions {
-				actions[i] = store.AsFound(actions[i])
-			}
-			if !o.all {
-				actions = slices.DeleteFunc(actions, func(x queue.Action) bool { return x.Status == queue.Replaying })
-			}
-			if !o.all && !o.mentions {
-				actions = slices.DeleteFunc(actions, func(x queue.Action) bool { return x.Evidence == policy.Mentioned })
-			}
-			ro, err := a.queueOptions(cmd.Context(), store)
-			if err != nil {
-				return err
-			}
-			return report.List(a.stdout, actions, ro)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context(), o) },
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "decided ones and mentions too")
 	cmd.Flags().BoolVar(&o.mentions, "mentions", false, "mentions too")
+	cmd.Flags().StringVar(&o.search, "search", "", "only those with all of the `WORDS` in them")
 	return cmd
+}
+
+func (a *app) list(ctx context.Context, o listRequest) error {
+	_, store, err := a.openStore(ctx, true)
+	if err != nil {
+		return err
+	}
+	var f queue.Filter
+	if !o.all {
+		f.Status = []queue.Status{queue.Pending, queue.Approved, queue.Failed, queue.Unknown, queue.Replaying}
+	}
+	var actions []queue.Action
+	err = readQueue(func() (err error) {
+		actions, err = store.Actions(ctx, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range actions {
+		actions[i] = store.AsFound(actions[i])
+	}
+	if !o.all {
+		actions = slices.DeleteFunc(actions, func(x queue.Action) bool {
+			return x.Status == queue.Replaying || x.Evidence == policy.Mentioned && !o.mentions
+		})
+	}
+	ro, err := a.queueOptions(ctx, store)
+	if err != nil {
+		return err
+	}
+	n, search := len(actions), queue.NewSearch(o.search)
+	actions = slices.DeleteFunc(actions, func(x queue.Action) bool { return !search.Finds(&x) })
+	if n > 0 && len(actions) == 0 {
+		_, err := fmt.Fprintf(a.stdout, "No actions: of %d none has that in it.\n", n)
+		return err
+	}
+	return report.List(a.stdout, actions, ro)
 }
 
 func newShow(a *app) *cobra.Command {
