@@ -2,6 +2,10 @@ package report
 
 import (
 	"fmt"
+	"html"
+	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -126,5 +130,117 @@ func TestWordsAreCutAtASentence(t *testing.T) {
 		if got := fitWords(in, 23); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
+	}
+}
+
+// manyKinds is a night of n actions of which no two are alike.
+func manyKinds(n int) queue.Snapshot {
+	d := tenThousand()
+	d.Actions = d.Actions[:n]
+	for i := range d.Actions {
+		d.Actions[i].Target = fmt.Sprintf("host-%d.example.com", i)
+		d.Actions[i].Family = []string{"git", "http", "package", "cloud", "infra", "message", "database", "deploy", "my\x1bown", ""}[i%10]
+		d.Actions[i].Tampering = i%100 == 6
+	}
+	return d
+}
+
+// Whatever a night holds, a person reads its report in a morning, is told on
+// its first screen that there is more, and how to see it; whoever asks for
+// all, and a script, gets all.
+func TestANightOfTenThousandDifferentActions(t *testing.T) {
+	d := manyKinds(10_000)
+	for i := range 100 {
+		a := action(uint64(20_000+i), "1", "npm publish", policy.Blocked, "npm-publish", "")
+		a.Status = queue.Failed
+		d.Actions = append(d.Actions, a)
+	}
+	forms := map[string]func(o Options) string{
+		"terminal": func(o Options) string { return string(terminal(t, d, o)) },
+		"markdown": func(o Options) string { return printed(t, func(w io.Writer) error { return Markdown(w, d, o) }) },
+		"html": func(o Options) string {
+			return html.UnescapeString(tags.ReplaceAllString(printed(t, func(w io.Writer) error { return HTML(w, d, o) }), ""))
+		},
+	}
+	for name, form := range forms {
+		t.Run(name, func(t *testing.T) {
+			o := options(100, false)
+			out := form(o)
+			if n := strings.Count(out, "\n"); n > 1500 {
+				t.Errorf("%d lines", n)
+			}
+			// Three blocks of thirty: what ran, what was kept back, what touched the guard.
+			for _, want := range []string{"90 of them stand below, 9910 are folded.", "loop review", "loop list --search WORDS", "2470 more, 2470 of them already ran: ", `my\x1bown`, "4 other kinds", "70 more, like these approved and not finished"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("no %q", want)
+				}
+			}
+			if at := strings.Index(out, "are folded"); strings.Count(out[:max(at, 0)], "\n") > 40 && name == "terminal" {
+				t.Error("that there is more is not on the first screen")
+			}
+			o.All = true
+			all := form(o)
+			for _, n := range []int{1, 4999, 10_000} {
+				if !strings.Contains(all, "#"+strconv.Itoa(n)+" ") {
+					t.Errorf("all of it lacks #%d", n)
+				}
+			}
+			if strings.Contains(all, "are folded") {
+				t.Error("all of it is folded")
+			}
+		})
+	}
+	piped := string(terminal(t, d, options(0, false)))
+	if n := strings.Count(piped, "\nStory #"); n != 10_000 || strings.Contains(piped, "are folded") {
+		t.Errorf("%d story lines in a pipe", n)
+	}
+}
+
+func printed(t *testing.T, form func(io.Writer) error) string {
+	t.Helper()
+	var b strings.Builder
+	if err := form(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var tags = regexp.MustCompile(`(?s)<style>.*?</style>|<[^>]*>`)
+
+func TestLongListsAreFoldedOnATerminal(t *testing.T) {
+	list := func(d queue.Snapshot, width int) string {
+		return printed(t, func(w io.Writer) error { return List(w, d.Actions, options(width, false)) })
+	}
+	alike := tenThousand()
+	for i := range alike.Actions {
+		alike.Actions[i].Target = "origin"
+	}
+	alike.Actions[5000].Status = queue.Approved
+	different := manyKinds(10_000)
+	different.Actions[9998].Evidence = policy.Executed
+	for name, tt := range map[string]struct {
+		out         string
+		lines, most int
+		want        []string
+	}{
+		"a hundred":   {list(queue.Snapshot{Actions: alike.Actions[:100]}, 80), 100, 100, nil},
+		"alike":       {list(alike, 80), 10, 20, []string{"\n#5001 ", " #3 ", "4996 more of this kind: ", "have no line here", "loop list | less"}},
+		"different":   {list(different, 80), 100, 110, []string{"\n#100 ", "9900 more, 2476 of them already ran: ", "9900 have no line here"}},
+		"in a pipe":   {list(alike, 0), 10_000, 10_000, nil},
+		"and unalike": {list(different, 0), 10_000, 10_000, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if n := len(regexp.MustCompile(`(?m)^ *#\d+ `).FindAllString(tt.out, -1)); n != tt.lines {
+				t.Errorf("%d actions have a line, want %d", n, tt.lines)
+			}
+			if n := strings.Count(tt.out, "\n"); n > tt.most {
+				t.Errorf("%d lines", n)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains("\n"+tt.out, want) {
+					t.Errorf("no %q in\n%s", want, tt.out)
+				}
+			}
+		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +39,9 @@ func HTML(w io.Writer, d queue.Snapshot, o Options) error {
 	}
 	return b.Flush()
 }
+
+// numbersShown is how long the list of folded actions' numbers may be.
+const numbersShown = 400
 
 // What is not loop's stands between these until it is put into the page. No
 // quoted text holds them.
@@ -92,8 +94,10 @@ func (h *pageMaker) page(v *view) page {
 	for _, a := range h.alarms(v) {
 		p.Alarms = append(p.Alarms, pageAlarm{parts(a.text), parts(a.detail)})
 	}
-	p.Actions = h.actions(v, slices.Concat(v.ranAlready, v.keptBack))
-	p.Tampering = h.actions(v, v.tampering)
+	ran, kept, guard := v.listings(!h.o.All)
+	p.Hidden = parts(h.hiddenWords(len(v.waiting), ran, kept, guard))
+	p.Actions = []pageBlock{h.block(v, ran), h.block(v, kept)}
+	p.Tampering = h.block(v, guard)
 	for _, a := range v.questions {
 		p.Questions = append(p.Questions, pageAction{Number: a.Number, Story: h.Masker.Line(a.Story), Command: h.textLines(a.Command)})
 	}
@@ -138,7 +142,7 @@ func unmarked(s string) string {
 // contents are the links to the sections that are there.
 func contents(p *page) []pageLink {
 	out := []pageLink{{"needs", "What needs you"}}
-	if len(p.Guard)+len(p.Tampering) > 0 {
+	if len(p.Guard)+len(p.Tampering.Actions) > 0 {
 		out = append(out, pageLink{"guard", "What touched the guard"})
 	}
 	for _, s := range p.Stories {
@@ -160,13 +164,16 @@ func (h *pageMaker) textLines(s string) []string {
 	return strings.Split(strings.Trim(h.Lines(s), "\n"), "\n")
 }
 
-// actions are the waiting ones; of many of one kind the first are shown, and
-// the numbers of the others.
-func (h *pageMaker) actions(v *view, list []*queue.Action) (out []pageAction) {
-	for _, it := range items(list, !h.o.All) {
-		out = append(out, h.action(v, &it))
+// block is waiting actions; of many of one kind the first are shown, and the
+// numbers of the others.
+func (h *pageMaker) block(v *view, b listing) (p pageBlock) {
+	for i := range b.items {
+		p.Actions = append(p.Actions, h.action(v, &b.items[i]))
 	}
-	return out
+	if len(b.rest) > 0 {
+		p.Rest = parts(h.byFamily(b.rest))
+	}
+	return p
 }
 
 func (h *pageMaker) action(v *view, it *item) pageAction {
@@ -206,7 +213,8 @@ func (h *pageMaker) actionRemarks(v *view, it *item) (out []pageLine) {
 		out = append(out, pageLine{Tone: "warn", Parts: parts("tried again as " + number(a) + ": " + h.Command(what(a)))})
 	}
 	if n := len(it.like); n > 0 {
-		out = append(out, pageLine{Tone: "warn", Parts: parts(strconv.Itoa(n) + " more of this kind: " + numbersOf(it.like))})
+		numbers := truncateRunes(numbersOf(it.like), numbersShown)
+		out = append(out, pageLine{Tone: "warn", Parts: parts(strconv.Itoa(n) + " more of this kind: " + numbers)})
 	}
 	return out
 }
@@ -231,8 +239,12 @@ func (h *pageMaker) more(a *queue.Action) (out []pageField) {
 }
 
 func (h *pageMaker) restOf(v *view) (out [][]part) {
-	for _, a := range v.open {
+	first, more := firstOf(v.open, !h.o.All)
+	for _, a := range first {
 		out = append(out, parts(number(a)+" "+h.Command(what(a))+": "+openWord(a)))
+	}
+	if more != "" {
+		out = append(out, parts(more))
 	}
 	if n := len(v.mentions); n > 0 {
 		out = append(out, parts(plural(n, "mention", "mentions")+": words only, nothing ran"))

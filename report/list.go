@@ -10,17 +10,27 @@ import (
 	"github.com/seed-b23e517c/loop/queue"
 )
 
-// List prints one line for each action, in the order given.
+// linesShown is how many lines a list has on a terminal before it is folded.
+const linesShown = 100
+
+// List prints one line for each action, in the order given. A terminal shows of
+// a long list the first of each kind, and how many others there are; scripts,
+// and a pager, get them all.
 func List(w io.Writer, actions []queue.Action, o Options) error {
 	p := newPrinter(w, o)
 	if len(actions) == 0 {
 		p.line("No actions.")
 		return p.flush()
 	}
-	rows := make([][]string, len(actions))
-	var wide [listColumns]int
+	all := make([]*queue.Action, len(actions))
 	for i := range actions {
-		rows[i] = listRow(&actions[i], o)
+		all[i] = &actions[i]
+	}
+	l := newListing(all, o.Width > 0 && len(all) > linesShown, linesShown)
+	rows := make([][]string, len(l.items))
+	var wide [listColumns]int
+	for i := range l.items {
+		rows[i] = listRow(l.items[i].Action, o)
 		for c := range wide {
 			wide[c] = max(wide[c], term.Cells(rows[i][c]))
 		}
@@ -29,9 +39,42 @@ func List(w io.Writer, actions []queue.Action, o Options) error {
 		wide[columnAge], wide[columnStatus], wide[columnStory] = 0, 0, 0
 	}
 	for i := range rows {
-		p.listLine(wide, rows[i], &actions[i])
+		p.listLine(wide, rows[i], l.items[i].Action)
+		p.listFolded(wide[columnNumber], &l.items[i])
 	}
+	p.listRest(l)
 	return p.flush()
+}
+
+// listFolded names what is folded behind a line.
+func (p *printer) listFolded(indent int, it *item) {
+	for _, f := range []struct {
+		list []*queue.Action
+		word string
+	}{{it.spellings, "tried again"}, {it.like, "of this kind"}} {
+		if len(f.list) > 0 {
+			text := strconv.Itoa(len(f.list)) + " more " + f.word + ": "
+			indent += gap
+			p.line(term.Spaces(indent), p.Faint.Render(term.Truncate(text+numbersOf(f.list), p.width-indent)))
+			indent -= gap
+		}
+	}
+}
+
+// listRest says below a folded list how to see the others.
+func (p *printer) listRest(l listing) {
+	n := l.hidden()
+	for i := range l.items {
+		n += len(l.items[i].spellings)
+	}
+	if n == 0 {
+		return
+	}
+	p.line()
+	if len(l.rest) > 0 {
+		p.prose(p.Warn, 0, p.byFamily(l.rest))
+	}
+	p.prose(p.Faint, 0, strconv.Itoa(n)+" have no line here: loop list --search WORDS looks among them, loop review goes through them, loop list | less has a line for each")
 }
 
 const (

@@ -94,10 +94,15 @@ func joinToned(list []toned, sep string) string {
 }
 
 func (m *markdown) needs(v *view) {
+	ran, kept, guard := v.listings(!m.o.All)
 	if len(v.waiting) > 0 {
 		m.title("DEFERRED ACTIONS REQUIRE REVIEW")
 		m.line(strconv.Itoa(len(v.waiting)), " external command(s) detected.")
-		m.entries(v, slices.Concat(v.ranAlready, v.keptBack))
+		if text := m.hiddenWords(len(v.waiting), ran, kept, guard); text != "" {
+			m.line(text)
+		}
+		m.entries(v, ran)
+		m.entries(v, kept)
 	}
 	if len(v.questions) > 0 {
 		m.title(plural(len(v.questions), "question waits", "questions wait") + " for your answer")
@@ -109,12 +114,16 @@ func (m *markdown) needs(v *view) {
 	if grave := v.graveDoubts(); len(grave)+len(v.tampering) > 0 {
 		m.title("What touched the guard")
 		m.doubts(grave)
-		m.entries(v, v.tampering)
+		m.entries(v, guard)
 	}
 	if len(v.open) > 0 {
 		m.title("Approved, but not finished")
-		for _, a := range v.open {
+		first, more := firstOf(v.open, !m.o.All)
+		for _, a := range first {
 			m.item(codeSpan(number(a)), m.oneLine(what(a)), codeSpan(openWord(a)))
+		}
+		if more != "" {
+			m.item(more)
 		}
 	}
 	var more []string
@@ -133,10 +142,14 @@ func (m *markdown) needs(v *view) {
 	}
 }
 
-func (m *markdown) entries(v *view, list []*queue.Action) {
-	for _, it := range items(list, !m.o.All) {
+func (m *markdown) entries(v *view, b listing) {
+	for i := range b.items {
 		m.line()
-		m.entry(v, &it)
+		m.entry(v, &b.items[i])
+	}
+	if len(b.rest) > 0 {
+		m.line()
+		m.item(m.byFamily(b.rest))
 	}
 }
 

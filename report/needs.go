@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,21 +15,28 @@ const (
 	wordsLines     = 2 // of an agent's words, where all is shown on a terminal
 )
 
+const moreWords = "loop list --search WORDS looks among them; loop report --all shows them whole"
+
 // needsYou is all that a person has to decide: what ran already, what was kept
 // back, what was asked, what reached for the guard. Its first two lines and the
 // form of its Story lines are read by scripts.
 func (p *printer) needsYou(v *view) {
+	folded := p.o.Width > 0 && !p.o.All
+	ran, kept, guard := v.listings(folded)
 	p.line()
 	if len(v.waiting) == 0 {
 		p.line("No deferred actions.")
 	} else {
 		p.line(p.Danger.Render("DEFERRED ACTIONS REQUIRE REVIEW"))
 		p.line(strconv.Itoa(len(v.waiting)), " external command(s) detected.")
+		if text := p.hiddenWords(len(v.waiting), ran, kept, guard); text != "" {
+			p.prose(p.Warn, 0, text)
+		}
 	}
-	folded := p.o.Width > 0 && !p.o.All
-	p.entries(v, items(slices.Concat(v.ranAlready, v.keptBack), folded))
+	p.entries(v, ran)
+	p.entries(v, kept)
 	p.questions(v)
-	p.guard(v, folded)
+	p.guard(v, guard)
 	if n := p.o.Earlier; n > 0 {
 		p.line()
 		p.line(strconv.Itoa(n), " more of other sessions still wait; loop list shows them")
@@ -42,7 +48,7 @@ func (p *printer) needsYou(v *view) {
 }
 
 // guard is what reached for the guard of the run, or went round it.
-func (p *printer) guard(v *view, folded bool) {
+func (p *printer) guard(v *view, b listing) {
 	grave := v.graveDoubts()
 	if len(v.tampering)+len(grave) == 0 {
 		return
@@ -50,13 +56,18 @@ func (p *printer) guard(v *view, folded bool) {
 	p.line()
 	p.rule(p.Danger, "What touched the guard")
 	p.doubtLines(grave)
-	p.entries(v, items(v.tampering, folded))
+	p.entries(v, b)
 }
 
-func (p *printer) entries(v *view, list []item) {
-	for i := range list {
+func (p *printer) entries(v *view, b listing) {
+	for i := range b.items {
 		p.line()
-		p.entry(v, &list[i])
+		p.entry(v, &b.items[i])
+	}
+	if len(b.rest) > 0 {
+		p.line()
+		p.prose(p.Warn, 0, p.byFamily(b.rest))
+		p.prose(p.Faint, 0, moreWords)
 	}
 }
 
@@ -80,9 +91,9 @@ func (p *printer) entry(v *view, it *item) {
 	p.spellings(it)
 	if len(it.like) > 0 {
 		p.line()
-		text := strconv.Itoa(len(it.like)) + " more of this kind: " + term.Truncate(numbersOf(it.like), 3*p.width/4)
-		p.prose(p.Warn, 2, text)
-		p.prose(p.Faint, 2, "loop list has a line for each; loop report --all shows them whole")
+		text := strconv.Itoa(len(it.like)) + " more of this kind: "
+		p.prose(p.Warn, 2, text+term.Truncate(numbersOf(it.like), min(p.width, proseWidth)-2-len(text)))
+		p.prose(p.Faint, 2, moreWords)
 	}
 }
 
@@ -221,7 +232,8 @@ func (p *printer) unfinished(v *view) {
 	}
 	p.line()
 	p.line(p.Warn.Render("Approved, but not finished"))
-	for _, a := range v.open {
+	first, more := firstOf(v.open, p.o.Width > 0 && !p.o.All)
+	for _, a := range first {
 		head := "  " + number(a) + " "
 		p.command(head, len(head), len(head), what(a))
 		style := p.Faint
@@ -229,6 +241,10 @@ func (p *printer) unfinished(v *view) {
 			style = p.Danger
 		}
 		p.prose(style, len(head), openWord(a))
+	}
+	if more != "" {
+		p.prose(p.Warn, 2, more)
+		p.prose(p.Faint, 2, moreWords)
 	}
 }
 

@@ -5,19 +5,21 @@ import "html/template"
 // The values of the page. Every text in them is quoted.
 type (
 	page struct {
-		Policy, Verdict    any
-		Style              template.CSS
-		When, Needs        []pageLine
-		Alarms             []pageAlarm
-		Contents           []pageLink
-		Actions, Tampering []pageAction
-		Questions          []pageAction
-		Rest, Costs        [][]part
-		Guard              []pageFinding
-		Stories            []pageSection
-		Work               []pageLine
-		Events             []pageEvent
-		Sessions           [][][]part
+		Policy, Verdict any
+		Style           template.CSS
+		When, Needs     []pageLine
+		Alarms          []pageAlarm
+		Contents        []pageLink
+		Actions         []pageBlock
+		Tampering       pageBlock
+		Hidden          []part
+		Questions       []pageAction
+		Rest, Costs     [][]part
+		Guard           []pageFinding
+		Stories         []pageSection
+		Work            []pageLine
+		Events          []pageEvent
+		Sessions        [][][]part
 	}
 	pageLink  struct{ ID, Title string }
 	pageAlarm struct{ Text, Detail []part }
@@ -26,6 +28,10 @@ type (
 		Parts   []part
 		Command bool
 		Whole   string
+	}
+	pageBlock struct {
+		Actions []pageAction
+		Rest    []part
 	}
 	pageAction struct {
 		Number                      uint64
