@@ -193,7 +193,7 @@ func (w *writer) read(i int) {
 	}
 	for _, t := range from.texts(c.Input) {
 		for _, c := range find(t) {
-			same := func(o claim) bool { return o.kind == c.kind && o.text == c.text }
+			same := func(o claim) bool { return o.kind == c.kind && o.text == c.text && o.work == c.work }
 			switch {
 			case slices.ContainsFunc(w.claims[i], same):
 			case len(w.claims[i]) >= most:

@@ -14,6 +14,8 @@ type context struct {
 	head  []string // of a line with several numbers: the words in front of them
 	per   string   // 12 MB per second
 	ended string   // what became of it: pass, fail
+	unit  string   // that its label or its column names
+	table bool     // it stands in a column with a head
 	which string   // of several of a kind: p99, max, mean
 }
 
@@ -26,9 +28,9 @@ func claimed(text, key string, n number) context {
 	after := content(rest)
 	c.label = append(before[max(0, len(before)-8):], after[:min(6, len(after))]...)
 	c.ended = cmp.Or(ending(c.noun), ending(content(upTo(rest))), ending(content(downTo(text[from:n.start]))))
-	c.which = which(text[from:n.start], true)
+	c.which = which(ownPart(text[from:n.start]), true)
 	if c.which == "" {
-		c.which = which(upTo(text[n.end:to]), false)
+		c.which = which(strings.Join(firstFields(upTo(text[n.end:to]), 2), " "), false)
 	}
 	if key != "" {
 		c.keyed(key)
@@ -42,6 +44,36 @@ func ending(words []string) string {
 		return words[i]
 	}
 	return ""
+}
+
+// ownPart is what stands before a number and belongs to it: the text after the
+// number before it, or, of "from 40 ms to 12 ms", after the one before that.
+func ownPart(before string) string {
+	for end := len(before); ; {
+		i := lastDigit(before[:end])
+		if i < 0 || !joins(before[i+1:end]) {
+			return before[i+1:]
+		}
+		for end = i; end > 0 && isDigit(before[end-1]); end-- {
+		}
+	}
+}
+
+// joins: nothing but a unit and a word that joins two numbers.
+func joins(text string) bool {
+	return !slices.ContainsFunc(tokens(text), func(w string) bool {
+		return units[strings.ToLower(w)] == "" && w != "to" && w != "and" && w != "vs"
+	})
+}
+
+// lastDigit is the end of the last number of a text; -1 = none.
+func lastDigit(text string) int {
+	for i := len(text) - 1; i >= 0; i-- {
+		if isDigit(text[i]) && !inWord(text, i) {
+			return i
+		}
+	}
+	return -1
 }
 
 // upTo is a text up to the next number or comma, and downTo from the last.
@@ -151,7 +183,8 @@ func printed(text string, n number) context {
 	from, to := lineBounds(text, n.start, n.end)
 	from, to = max(from, n.start-reach), min(to, n.end+reach)
 	var c context
-	left, part := labelBefore(text[from:n.start])
+	left, part := labelBefore(percentiles().ReplaceAllString(text[from:n.start], "p$1"))
+	c.unit = labelUnit(left)
 	wordFirst := startsWithWord(part)
 	right, numberNext := nounAfter(text[n.end:to])
 	rest := c.counted(right)
@@ -176,9 +209,13 @@ func printed(text string, n number) context {
 		}
 	}
 	if c.which == "" {
-		c.which = which(right, false)
+		c.which = which(strings.Join(firstFields(text[n.end:to], 2), " "), false)
 	}
+	c.columns(text, n)
 	c.ended = cmp.Or(ending(c.noun), ending(c.label), ending(c.head))
+	if parents := jsonParents(text, n.start); len(parents) > 0 {
+		c.label = append(c.label, parents...)
+	}
 	return c
 }
 
@@ -195,13 +232,10 @@ func labelBefore(line string) (label, part string) {
 		part = part[i:]
 	}
 	label = part
-	for i := len(part) - 1; i >= 0; i-- {
-		if isDigit(part[i]) && !inWord(part, i) {
-			label = part[i+1:]
-			if w := leadingWord(label); units[strings.ToLower(w)] != "" {
-				label = label[len(w):]
-			}
-			break
+	if i := lastDigit(part); i >= 0 {
+		label = part[i+1:]
+		if w := leadingWord(label); units[strings.ToLower(w)] != "" {
+			label = label[len(w):]
 		}
 	}
 	return label, part
@@ -215,6 +249,9 @@ func inWord(s string, i int) bool {
 	return i >= 0 && (s[i] >= 'a' && s[i] <= 'z' || s[i] >= 'A' && s[i] <= 'Z' || s[i] == '_')
 }
 
+// deviation: 2.03 ± 0.05 times.
+var deviation = lazy(`^\s*(±|\+/-)\s*[\d.,]+\s*`)
+
 func startsWithWord(part string) bool {
 	part = strings.TrimLeft(part, " \t-*\"'")
 	return part != "" && !isDigit(part[0])
@@ -227,6 +264,9 @@ func nounAfter(line string) (noun string, numberNext bool) {
 	}
 	if i := strings.Index(strings.TrimLeft(line, " "), "  "); i >= 0 {
 		line = line[:i+len(line)-len(strings.TrimLeft(line, " "))]
+	}
+	if m := deviation().FindString(line); m != "" {
+		line = line[len(m):]
 	}
 	for i := range len(line) {
 		if isDigit(line[i]) && !inWord(line, i) {
@@ -252,8 +292,17 @@ func (c *claim) sameThing(s context, m *made) bool {
 			s.ended = ending(said)
 		}
 		said = append(said, m.counts...)
+		if s.table {
+			said = append(said, command...)
+		}
 	}
-	if c.about.per != s.per && !(s.per == "" && c.about.per != "" && slices.Contains(said, c.about.per)) {
+	if c.about.per == "" && s.per != "" {
+		said = append(said, s.per)
+	}
+	if s.unit != "" && c.number.unit != "" && s.unit != c.number.unit && c.number.dimension().of == dimensions[s.unit].of {
+		return false
+	}
+	if c.about.per != s.per && !(s.per == "" && slices.Contains(said, c.about.per)) && !(c.about.per == "" && slices.Contains(c.about.all(), s.per)) {
 		return false
 	}
 	if c.about.which != s.which && (c.about.which != "" || (s.which == "min" || s.which == "max") && !c.number.ranged) {
@@ -280,8 +329,8 @@ func countsSame(noun, said, command []string) bool {
 		return true
 	}
 	isTest := func(w string) bool { return tested[w] }
-	return slices.ContainsFunc(things, isTest) && slices.ContainsFunc(said, func(w string) bool { return w == "pass" || outcomes[w] }) &&
-		(slices.Contains(command, "test") || slices.Contains(said, "test"))
+	return slices.ContainsFunc(things, isTest) && slices.ContainsFunc(said, func(w string) bool { return outcomes[w] || tested[w] }) &&
+		(slices.Contains(command, "test") || slices.ContainsFunc(said, isTest))
 }
 
 // sameEnding: 12 failed are not 12 that passed.

@@ -75,6 +75,14 @@ func find(t Text) []claim {
 	return out
 }
 
+// labelUnit is the unit that a label ends with; min is seldom minutes there.
+func labelUnit(label string) string {
+	if u := keyUnit(strings.TrimRight(label, " )]:=\"'")); u != "min" && u != "day" && u != "h" {
+		return u
+	}
+	return ""
+}
+
 // keyUnit is the unit in a name like latency_ms.
 func keyUnit(key string) string {
 	list := tokens(key)

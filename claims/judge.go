@@ -57,8 +57,8 @@ func newJudge(calls []Call, claims [][]claim, o Options) *judge {
 		for _, c := range claims[i] {
 			x := &open{claim: c, call: i, at: len(j.claims)}
 			x.found = queue.Claim{Kind: string(c.kind), Text: clip(c.text, 200), Where: clip(c.where, 80), Source: queue.SourceNone}
-			if c.kind == kindRun && c.work.call == nil && !c.work.any && c.work.of == nil {
-				x.found.Note = "what was done by hand, no result shows"
+			if c.kind == kindRun {
+				x.found.Note = c.work.unseen
 			}
 			j.claims = append(j.claims, x)
 		}
@@ -177,6 +177,11 @@ func (j *judge) number(text string, x *open, n number, how likeness, m *made, li
 		j.take(x, s)
 		return
 	}
+	if m.computes != "" && overlap(x.about.all(), content(m.computes)) {
+		s.source = queue.SourceAgent
+		j.take(x, s)
+		return
+	}
 	if m.source == queue.SourceAgent && x.number.digits >= 2 {
 		near = true // whatever it prints, the agent has told it to
 	}
@@ -193,8 +198,11 @@ func (j *judge) number(text string, x *open, n number, how likeness, m *made, li
 // isNear reports whether a number in a result is a number of what is claimed.
 func (x *open) isNear(text string, n number, how likeness, m *made) bool {
 	c := printed(text, n)
-	if how == bare && !slices.Contains(c.all(), x.number.unit) {
+	if how == bare && c.unit != x.number.unit {
 		return false
+	}
+	if m.lists && x.number.dimension().of == "size" {
+		c.label = append(c.label, content(lineAround(text, n.start, n.end))...)
 	}
 	return x.sameThing(c, m) || m.prose() && x.sameThing(claimed(text, "", n), nil)
 }
@@ -202,9 +210,15 @@ func (x *open) isNear(text string, n number, how likeness, m *made) bool {
 // holds reports whether a claimed number stands in a text of the agent's.
 func (j *judge) holds(text string, of *open, near bool) (found bool) {
 	j.eachNumber(text, func(x *open, n number, _ likeness) {
-		found = found || x == of && (near && x.number.digits >= 3 || x.sameThing(printed(text, n), nil) || x.sameThing(claimed(text, "", n), nil))
+		found = found || x == of && (near && x.number.digits >= 3 || x.likely(printed(text, n)) || x.likely(claimed(text, "", n)))
 	})
 	return found
+}
+
+// likely: a word is enough to doubt that a number is more than the agent's own.
+func (x *open) likely(c context) bool {
+	about := x.about.all()
+	return len(about) == 0 || overlap(about, c.all()) || x.about.which != "" && x.about.which == c.which
 }
 
 // prints reports whether a number stands in what a command was told to print.

@@ -54,7 +54,8 @@ func numbers(text string) []number {
 				out[last].unit = cmp.Or(out[last].unit, n.unit)
 				out[last].ranged, n.ranged = true, true
 				out = append(out, n)
-			case n.start > 0 && named > 0 && isRange(text[named:n.start]):
+			case named > 0 && (isRange(text[named:n.start]) || goesOn(text[named:n.start])):
+				named = n.end
 			case isReference(text, n):
 				named = n.end
 			default:
@@ -68,7 +69,12 @@ func numbers(text string) []number {
 
 // isRange: the number behind it is the other end of a range.
 func isRange(between string) bool {
-	return between == "-" || between == "–" || between == " to " || between == "..." || between == " – " || between == " - "
+	return between == " ± " || between == "±" || between == "-" || between == "–" || between == " to " || between == "..." || between == " – " || between == " - "
+}
+
+// goesOn: "Node >=18 and <=22" names two versions.
+func goesOn(between string) bool {
+	return strings.Trim(between, "<>=^~") == " and " && between != " and "
 }
 
 // tokenEnd is the end of the run of letters, digits and what binds them that

@@ -24,6 +24,8 @@ type made struct {
 	counts   []string // what it counts, whatever stands in its line
 	prints   string   // what it was told to print
 	code     string   // for an interpreter, in the line
+	computes string   // what it prints with a sum of its own in it
+	lists    bool     // each line names a file at its end
 	reads    bool     // it only shows what stands in files
 	history  bool     // it shows what was committed
 	remote   bool     // it asks a place to which the agent may have sent it
@@ -118,10 +120,12 @@ func (m *made) readLine() {
 		shows = shows || readers[program] && !counts || showsHistory(c)
 		reads = reads && (readers[program] || counts || showsHistory(c))
 		fetches = fetches || fetchers[program] && !isLocal(c)
-		closedAll = closedAll && m.closed(c)
+		closed := m.closed(c)
+		closedAll = closedAll && closed
 		m.words = append(m.words, worksOf(c)...)
 		counted += whatCounted(c, counts)
-		wc = wc || program == "wc"
+		wc = wc || program == "wc" || gitVerb(c) == "rev-list"
+		m.lists = m.lists || program == "ls" || program == "du" || program == "stat" || program == "find"
 		for _, w := range c.Argv {
 			if !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, " \n") {
 				m.names = append(m.names, w.Text)
@@ -242,13 +246,22 @@ func (m *made) closed(c *shell.Command) bool {
 			told += w.Text + "\n"
 		}
 	}
+	edits := slices.ContainsFunc(c.Argv, func(w shell.Word) bool {
+		return strings.HasPrefix(w.Text, "-i") || w.Text == "--in-place" || w.Text == "-pi"
+	})
 	outside := strings.Contains(strings.ReplaceAll(told, "$((", ""), "$") || strings.Contains(told, "`")
 	switch {
+	case program == "sed" && edits || program == "perl" && edits || program == "patch" || gitVerb(c) == "apply" || program == "ed":
+		m.code += strings.ReplaceAll(c.Source, "/", " ") + "\n" + c.Stdin.Text + "\n"
+		return false
+	case pipes[program] && piped(c):
+		return true
 	case program == "echo" || program == "printf" || program == "expr" || program == "seq" || program == "yes":
 		m.prints += told
+		if strings.Contains(c.Source, "$((") {
+			m.computes += told
+		}
 		return !outside
-	case program == "bc" || program == "dc":
-		return c.Stdin.Known
 	case quiet[program]:
 		return true
 	case program == "awk" || program == "gawk":
@@ -276,6 +289,27 @@ func inlineCode(c *shell.Command) string {
 		return c.Stdin.Text
 	}
 	return ""
+}
+
+// pipes are programs that change what comes in by a pipe.
+var pipes = wordSet("base64 xxd rev tr sort uniq cut head tail sed awk gawk jq grep egrep cat fold nl column tee bc dc wc")
+
+// piped: all that the program reads comes in by a pipe or stands in the line.
+func piped(c *shell.Command) bool {
+	if c.Stdin.Kind != shell.InputPipe && !c.Stdin.Known {
+		return false
+	}
+	operands := 0
+	for _, w := range c.Argv[1:] {
+		if !strings.HasPrefix(w.Text, "-") {
+			operands++
+		}
+	}
+	switch c.Program() {
+	case "cat", "sort", "uniq", "head", "tail", "nl", "fold", "base64", "xxd", "column":
+		return operands == 0 || operands == 1 && strings.Trim(c.Argv[len(c.Argv)-1].Text, "0123456789") == ""
+	}
+	return true
 }
 
 // quoted are the lines of code that print something.

@@ -38,14 +38,7 @@ func (j *judge) ran(m *made, r *transcript.Result, line int) {
 			if c := m.runs(x.command); c {
 				j.take(x, j.outcome(m, r, line))
 			}
-		case x.kind != kindRun:
-		case x.work.any:
-			if !m.reads {
-				s := j.outcome(m, r, line)
-				s.failed, s.doubt, s.note = false, queue.DoubtOther, ""
-				j.take(x, s)
-			}
-		default:
+		case x.kind == kindRun && x.work.unseen == "":
 			j.did(x, m, r, line)
 		}
 	}

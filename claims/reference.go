@@ -46,7 +46,7 @@ func isReference(text string, n number) bool {
 	if word, ok := strings.CutPrefix(after, " "); ok && n.value <= 31 && months[strings.ToLower(leadingWord(word))] {
 		return true
 	}
-	before, spaced := strings.CutSuffix(text[max(0, n.start-40):n.start], " ")
+	before, spaced := strings.CutSuffix(strings.TrimRight(text[max(0, n.start-40):n.start], "<>=^~"), " ")
 	if !spaced {
 		return false
 	}

@@ -60,26 +60,35 @@ var notBehind = lazy(`(?i)^[^,.;]{0,20}\b(not|n['’]t|never|yet to|tomorrow|lat
 func findRuns(t Text, bare string, add func(claim)) {
 	for _, c := range clauses(bare) {
 		text := bare[c.start:c.end]
-		byHand := false
+		if strings.HasSuffix(strings.TrimSpace(text), "?") {
+			continue
+		}
+		found := false
 		for i := range works {
 			w := &works[i]
-			if w.any && byHand {
-				continue
-			}
 			at := w.said().FindStringIndex(text)
-			if at == nil || !asserts(text, at[0], at[1]) {
+			switch {
+			case at == nil || !asserts(text, at[0], at[1]),
+				w.name == "tests" && manual().MatchString(text) && !strings.Contains(strings.ToLower(text), "pass"),
+				w.name == "anything" && found:
 				continue
 			}
-			if w.name == "something done by hand" {
-				byHand = true
-			}
-			if w.name == "tests" && manual().MatchString(text) && !strings.Contains(strings.ToLower(text), "pass") {
-				continue
-			}
-			add(claim{kind: kindRun, text: strings.TrimSpace(t.Body[c.start:c.end]), work: w, whole: whole().MatchString(text)})
-			byHand = true
+			from, to := part(text, at[0], at[1])
+			add(claim{kind: kindRun, text: t.Body[c.start+from : c.start+to], work: w, whole: whole().MatchString(text)})
+			found = true
 		}
 	}
+}
+
+// part is what of a clause stands between the commas around start and end.
+func part(clause string, start, end int) (from, to int) {
+	if i := strings.LastIndex(clause[:start], ", "); i >= 0 {
+		from = i + 2
+	}
+	if i := strings.Index(clause[end:], ", "); i >= 0 {
+		return from, end + i
+	}
+	return from, len(clause)
 }
 
 var (

@@ -65,6 +65,8 @@ func (n number) comparable(o number) bool {
 		return n.decimals > 0
 	case a == "times" && b == "":
 		return true
+	case a == "size" && b == "" && o.scaled: // 12M
+		return true
 	}
 	return false
 }
@@ -79,6 +81,14 @@ func unitAfter(text string) (unit string, size int) {
 				rest, space = cut, len(s)
 			}
 		}
+	}
+	if inner := strings.TrimLeft(rest, "[("); inner != rest && space == 1 { // 8.100 [ms]
+		word := leadingWord(inner)
+		u := units[strings.ToLower(word)]
+		if tail := inner[len(word):]; u != "" && tail != "" && (tail[0] == ']' || tail[0] == ')') {
+			return u, space + 1 + len(word) + 1
+		}
+		return "", 0
 	}
 	word := leadingWord(rest)
 	if word == "" {

@@ -9,7 +9,7 @@ import (
 // idle words say nothing of what a number counts.
 var idle = wordSet("a an and are as at be been by for from has have had in into is it its more less fewer than of on only or over per that the this to under up was were will with about around " +
 	"approximately nearly almost roughly some just now then all each every we i our my new after before when while so but if there here they them you your did do does not no " +
-	"can could would should which who what how very much many most least also still both between across within during plus total result time tim use used using get got make makes made tak")
+	"can could would should which who what how very much many most least also still both between across within during plus total result time tim use used using get got make makes made tak real elaps duration wall finish done")
 
 // openers end what a number counts: what follows them belongs to something else.
 var openers = wordSet("in on at with from to for and or is are was were by after before when while than per into over under during across within that which but as via each vs versus while")
@@ -18,7 +18,7 @@ var openers = wordSet("in on at with from to for and or is are was were by after
 var outcomes = map[string]bool{"pass": true, "fail": true, "error": true, "skip": true, "warning": true, "todo": true, "flaky": true, "problem": true, "miss": true, "crash": true}
 
 // tested are the things that a test runner counts without saying so.
-var tested = wordSet("test cas case check example assertion")
+var tested = wordSet("test cas check exampl assertion")
 
 // words are the stems of the words of a text; those with a digit in them are
 // one word: p99, sha256.

@@ -10,12 +10,12 @@ import (
 
 // work is a sort of thing that is run.
 type work struct {
-	name string
-	said func() *regexp.Regexp // how a text says that it was run, or went well
-	call func() *regexp.Regexp // how a simple command runs it; nil = none does
-	any  bool                  // the text does not say what: any run may be meant
-	tree bool                  // what it says holds for the files as they were
-	of   []string              // names of works of which it may be any
+	name   string
+	said   func() *regexp.Regexp // how a text says that it was run, or went well
+	call   func() *regexp.Regexp // how a simple command runs it; nil = none does
+	unseen string                // why no call shows it; "" = one may
+	tree   bool                  // what it says holds for the files as they were
+	of     []string              // names of works of which it may be any
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 var works = []work{
 	{
 		name: "tests", tree: true,
-		said: lazy(`(?i)\b(tests?|test ?suites?|suite|specs?)\b[^.\n]{0,60}?\b` + well + `\b|\b` + well + `\b[^.\n]{0,20}\b(tests|test suite|suite)\b|` +
+		said: lazy(`(?i)\b(tests?|test ?suites?|suite|specs?)\b[^.\n]{0,60}?\b` + well + `\b|\b` + well + `\b[^.,\n]{0,20}\b(tests|test suite|suite)\b|` +
 			none + `(test |failing )?(failures|tests? fail\w*|failing tests|regressions)\b|\b(re)?tested\b|\[x\][^\n]*\btests?\b|` +
 			`\b` + runs + ` (all |the |full |whole |entire |complete |existing |unit |integration |e2e |regression )*(tests?|test suite|suite|specs)\b|\btests? (were|was|have been|got) (re-?)?run\b`),
 		call: lazy(`(?i)(^|[\s/])(go test|(npm|pnpm|yarn|bun)( run)? t(est)?\b|deno test|cargo (\+\S+ )?(test|t|nextest)\b|py\.?test\b|python[\d.]* (-\S+ )*-m (pytest|unittest|nose2?)|unittest|nosetests|jest\b|vitest|mocha\b|ava\b|tap\b|karma|rspec|minitest|` +
@@ -62,7 +62,7 @@ var works = []work{
 	},
 	{
 		name: "a deployment",
-		said: lazy(`(?i)\b(re)?deployed\b|\brolled out\b|\b(is|are|now|went|been) live\b|\b(live|running) in (production|prod|staging)\b|\breleased to (production|prod|staging|users)\b|\bshipped to (production|prod|staging)\b|\b(deploy|deployment|rollout|release) (was |is |has )?(succeeded|successful|completed?|finished|went through|went out|done)\b`),
+		said: lazy(`(?i)(^|\b(is|are|was|were|been|be|got|has|have|i|we|and|now|successfully|already|also|then) )(re)?deployed\b|\b(re)?deployed (to|on) (the )?(prod|staging|production|live|test|dev)|\brolled out\b|\b(is|are|now|went|been) live\b|\b(live|running) in (production|prod|staging)\b|\breleased to (production|prod|staging|users)\b|\bshipped to (production|prod|staging)\b|\b(deploy|deployment|rollout|release) (was |is |has )?(succeeded|successful|completed?|finished|went through|went out|done)\b`),
 		call: lazy(`(?i)deploy|(^|[\s/])(kubectl (apply|rollout|set|replace)|helm (upgrade|install)|fly(ctl)? (deploy|launch)|vercel\b|netlify\b|heroku\b|cap \S+|terraform apply|tofu apply|pulumi up|cdk deploy|sam deploy|serverless|sls|gcloud (app|run|functions)|aws (s3 (sync|cp)|ecs|lambda)|eb deploy|wrangler|railway up|render\b|argocd app sync|ansible-playbook|rsync|scp|docker (compose|stack)( \S+)* (up|deploy)|nomad (job )?run)|\bgit push (heroku|dokku)`),
 	},
 	{
@@ -71,7 +71,7 @@ var works = []work{
 		call: lazy(`(?i)migrat|alembic (upgrade|downgrade)|(rails|rake)( \S+)* db:|flyway|liquibase|(goose|dbmate)( \S+)* (up|down)|knex( \S+)* latest|prisma (db push|migrate)|sqlx |diesel |atlas |\becto\.|typeorm|sequelize|drizzle-kit|psql|mysql|sqlite3`),
 	},
 	{
-		name: "something done by hand",
+		name: "something done by hand", unseen: "what was done by hand, no result shows",
 		said: lazy(`(?i)\b(verified|tested|checked|confirmed|tried|validated|inspected|clicked|reviewed|exercised|smoke[- ]tested)\b[^.\n]{0,40}?\b(manually|by hand|by eye|in (the |a |my )?(browser|chrome|firefox|safari)|on (a |my )?(real |physical )?(device|phone|iphone|machine))\b|\b(manually|hand) ?-?(verified|tested|checked|confirmed|tried|validated|inspected)\b|\bmanual(ly)? (testing|test|verification|check|qa)\b[^.\n]{0,20}\b(done|pass(es|ed)|complete[d]?|ok|performed)\b`),
 	},
 	{
@@ -79,7 +79,7 @@ var works = []work{
 		said: lazy(`(?i)\b(all|every) (the )?(checks?|gates?|pipelines?) (is |are |now |have )*` + well + `\b|\beverything (is |now |still )*` + well + `\b|\ball green\b|\b(CI|pipeline|checks) (is |are |was |were |runs? )*(now )?` + well + `\b`),
 	},
 	{
-		name: "anything", any: true,
+		name: "anything", unseen: "the text does not say what was run",
 		said: lazy(`(?i)\b(measured|verified|validated|reproduced|confirmed|double[- ]checked)\b`),
 	},
 }
