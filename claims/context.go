@@ -183,7 +183,11 @@ func printed(text string, n number) context {
 	from, to := lineBounds(text, n.start, n.end)
 	from, to = max(from, n.start-reach), min(to, n.end+reach)
 	var c context
-	left, part := labelBefore(percentiles().ReplaceAllString(text[from:n.start], "p$1"))
+	before := text[from:n.start]
+	if strings.Contains(before, "p(") {
+		before = percentiles().ReplaceAllString(before, "p$1")
+	}
+	left, part := labelBefore(before)
 	c.unit = labelUnit(left)
 	wordFirst := startsWithWord(part)
 	right, numberNext := nounAfter(text[n.end:to])

@@ -57,8 +57,8 @@ func newJudge(calls []Call, claims [][]claim, o Options) *judge {
 		for _, c := range claims[i] {
 			x := &open{claim: c, call: i, at: len(j.claims)}
 			x.found = queue.Claim{Kind: string(c.kind), Text: clip(c.text, 200), Where: clip(c.where, 80), Source: queue.SourceNone}
-			if c.kind == kindRun {
-				x.found.Note = c.work.unseen
+			if c.kind == kindRun && c.work.unseen != "" {
+				x.found.Note, x.found.Doubt = c.work.unseen, queue.DoubtUnseen
 			}
 			j.claims = append(j.claims, x)
 		}
@@ -146,7 +146,16 @@ func (j *judge) eachNumber(text string, do func(x *open, n number, how likeness)
 
 // match looks for the claims of the calls to come in one text.
 func (j *judge) match(text string, m *made, line int) {
-	j.eachNumber(text, func(x *open, n number, how likeness) { j.number(text, x, n, how, m, line) })
+	at, near := -1, context{}
+	j.eachNumber(text, func(x *open, n number, how likeness) {
+		if !j.open[x.call] || x.rank > 3*ranks[queue.SourceResult] {
+			return // nothing better can come
+		}
+		if n.start != at {
+			at, near = n.start, printed(text, n)
+		}
+		j.number(text, x, n, near, how, m, line)
+	})
 	for _, x := range j.claims {
 		switch {
 		case x.kind == kindURL && strings.Contains(text, x.url):
@@ -162,16 +171,13 @@ func (j *judge) match(text string, m *made, line int) {
 }
 
 // number holds one number of a source against one that is claimed.
-func (j *judge) number(text string, x *open, n number, how likeness, m *made, line int) {
-	if !j.open[x.call] || x.rank > 3*ranks[queue.SourceResult] {
-		return // nothing better can come
-	}
+func (j *judge) number(text string, x *open, n number, c context, how likeness, m *made, line int) {
 	quote := lineAround(text, n.start, n.end)
 	s := sighting{made: m, line: line, quote: quote}
 	if how == rounds {
 		s.rounded = strings.TrimSpace(text[n.start:n.end])
 	}
-	near := x.isNear(text, n, how, m)
+	near := x.isNear(text, n, c, how, m)
 	if m.prints != "" && x.number.digits >= 2 && j.prints(m.prints, x) {
 		s.source = queue.SourceAgent
 		j.take(x, s)
@@ -196,13 +202,12 @@ func (j *judge) number(text string, x *open, n number, how likeness, m *made, li
 }
 
 // isNear reports whether a number in a result is a number of what is claimed.
-func (x *open) isNear(text string, n number, how likeness, m *made) bool {
-	c := printed(text, n)
+func (x *open) isNear(text string, n number, c context, how likeness, m *made) bool {
 	if how == bare && c.unit != x.number.unit {
 		return false
 	}
 	if m.lists && x.number.dimension().of == "size" {
-		c.label = append(c.label, content(lineAround(text, n.start, n.end))...)
+		c.label = append(slices.Clone(c.label), content(lineAround(text, n.start, n.end))...)
 	}
 	return x.sameThing(c, m) || m.prose() && x.sameThing(claimed(text, "", n), nil)
 }

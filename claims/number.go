@@ -179,15 +179,14 @@ func readDuration(text string, i, end int) (number, bool) {
 
 // saysAbout: the words before a number say that it is rounded.
 func saysAbout(before string) bool {
-	before = strings.TrimRight(before, " ")
+	before = strings.TrimRight(before[max(0, len(before)-24):], " ")
 	if strings.HasSuffix(before, "~") || strings.HasSuffix(before, "≈") {
 		return true
 	}
-	words := strings.Fields(strings.ToLower(before[max(0, len(before)-24):]))
-	return len(words) > 0 && aboutWords[words[len(words)-1]]
+	return aboutWords[lastField(before)]
 }
 
-var aboutWords = wordSet("about around approximately approx. roughly nearly almost circa ca. some")
+var aboutWords = wordSet("about around approximately approx roughly nearly almost circa ca some")
 
 // suffix reads what stands on the number without a space.
 func (n *number) suffix(s string) (scale float64, ok bool) {

@@ -74,7 +74,7 @@ func findRuns(t Text, bare string, add func(claim)) {
 				continue
 			}
 			from, to := part(text, at[0], at[1])
-			add(claim{kind: kindRun, text: t.Body[c.start+from : c.start+to], work: w, whole: whole().MatchString(text)})
+			add(claim{kind: kindRun, text: strings.TrimLeft(t.Body[c.start+from:c.start+to], "-*#>• \t\n"), work: w, whole: whole().MatchString(text)})
 			found = true
 		}
 	}

@@ -71,7 +71,7 @@ var works = []work{
 		call: lazy(`(?i)migrat|alembic (upgrade|downgrade)|(rails|rake)( \S+)* db:|flyway|liquibase|(goose|dbmate)( \S+)* (up|down)|knex( \S+)* latest|prisma (db push|migrate)|sqlx |diesel |atlas |\becto\.|typeorm|sequelize|drizzle-kit|psql|mysql|sqlite3`),
 	},
 	{
-		name: "something done by hand", unseen: "what was done by hand, no result shows",
+		name: "something done by hand", unseen: "done by hand",
 		said: lazy(`(?i)\b(verified|tested|checked|confirmed|tried|validated|inspected|clicked|reviewed|exercised|smoke[- ]tested)\b[^.\n]{0,40}?\b(manually|by hand|by eye|in (the |a |my )?(browser|chrome|firefox|safari)|on (a |my )?(real |physical )?(device|phone|iphone|machine))\b|\b(manually|hand) ?-?(verified|tested|checked|confirmed|tried|validated|inspected)\b|\bmanual(ly)? (testing|test|verification|check|qa)\b[^.\n]{0,20}\b(done|pass(es|ed)|complete[d]?|ok|performed)\b`),
 	},
 	{
@@ -79,7 +79,7 @@ var works = []work{
 		said: lazy(`(?i)\b(all|every) (the )?(checks?|gates?|pipelines?) (is |are |now |have )*` + well + `\b|\beverything (is |now |still )*` + well + `\b|\ball green\b|\b(CI|pipeline|checks) (is |are |was |were |runs? )*(now )?` + well + `\b`),
 	},
 	{
-		name: "anything", unseen: "the text does not say what was run",
+		name: "anything", unseen: "it does not say what was run",
 		said: lazy(`(?i)\b(measured|verified|validated|reproduced|confirmed|double[- ]checked)\b`),
 	},
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -50,6 +51,7 @@ const (
 	DoubtStale   ClaimDoubt = "stale"   // files were changed after the run
 	DoubtPart    ClaimDoubt = "part"    // a part of it was run
 	DoubtDerived ClaimDoubt = "derived" // two numbers that have a source give it
+	DoubtUnseen  ClaimDoubt = "unseen"  // no result can show it
 )
 
 // Proven reports whether something other than an agent's words supports it.
@@ -87,6 +89,7 @@ var doubts = map[ClaimDoubt]string{
 	DoubtStale:   "files were changed after its last run",
 	DoubtPart:    "only a part of it was run",
 	DoubtDerived: "no source in this session: it could be derived",
+	DoubtUnseen:  "nothing in this session shows it",
 }
 
 // Basis says in words what the claim rests on.
@@ -109,6 +112,21 @@ func (c Claim) Basis() string {
 		words += " of an earlier attempt"
 	}
 	return words
+}
+
+// GravestFirst are claims with those that a result contradicts before those
+// that nothing proves, and the proven ones last.
+func GravestFirst(list []Claim) []Claim {
+	weight := func(c Claim) int {
+		switch {
+		case c.Failed:
+			return 0
+		case !c.Proven():
+			return 1
+		}
+		return 2
+	}
+	return slices.SortedStableFunc(slices.Values(list), func(a, b Claim) int { return cmp.Compare(weight(a), weight(b)) })
 }
 
 // PutClaims keeps what was found out about an action after it was queued: what

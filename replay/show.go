@@ -63,7 +63,7 @@ func writeClaims(b *strings.Builder, a queue.Action) {
 	}
 	b.WriteString("\nits text claims\n")
 	unproven := 0
-	for _, c := range a.Claims {
+	for _, c := range queue.GravestFirst(a.Claims) {
 		if c.Proven() {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 // shows, with the first of it; "" when it claims nothing.
 func (t *teller) unshown(a *queue.Action) string {
 	n, unproven, first := len(a.Claims)+a.MoreClaims, 0, ""
-	for _, c := range a.Claims {
+	for _, c := range queue.GravestFirst(a.Claims) {
 		if c.Proven() {
 			continue
 		}
@@ -66,12 +66,8 @@ func (p *printer) claimList(a *queue.Action) {
 	if a.Judged {
 		p.prose(p.Faint, 2, "made at the prompt: its sources stand in the client's own file, which an agent can write, and have no receipts")
 	}
-	for _, proven := range []bool{false, true} {
-		for _, c := range a.Claims {
-			if c.Proven() == proven {
-				p.claim(c)
-			}
-		}
+	for _, c := range queue.GravestFirst(a.Claims) {
+		p.claim(c)
 	}
 	if a.MoreClaims > 0 {
 		p.line("  ", p.Faint.Render(fmt.Sprintf("and %d more, which were not looked at", a.MoreClaims)))

@@ -24,12 +24,12 @@ func TestShowListsClaimsBesideTheirSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `What its text claims (where each could come from; not whether it is true)
-  “41,200 slugs” in --body
-    only source: a file that an agent wrote: as it was
-    Read MEMORY.md
   “All tests pass.”
     contradicted: its last run failed
     Bash sh test.sh
+  “41,200 slugs” in --body
+    only source: a file that an agent wrote: as it was
+    Read MEMORY.md
   “Benchmarked.”
     no such run in this session
   “https://example.com/\x1b[2J\u202e”
@@ -44,7 +44,7 @@ func TestShowListsClaimsBesideTheirSources(t *testing.T) {
 		t.Errorf("got:\n%s", b.String())
 	}
 	got := newTeller(Options{}).unshown(&a)
-	if want := "unproven: 4 of 12 things that it claims: “41,200 slugs” in --body, only source: a file that an agent wrote"; got != want {
+	if want := "unproven: 4 of 12 things that it claims: “All tests pass.”, contradicted: its last run failed"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	a.Claims, a.MoreClaims = a.Claims[:1], 0
