@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -83,7 +84,10 @@ func commands(list []queue.Action) string {
 // answer asks for the answer to a question.
 func (m *model) answer(a queue.Action) tea.Cmd {
 	label := "Answer " + names([]queue.Action{a}) + ". Its story reads it with the question:"
-	f := form{field: newField(a.AnswerText(), false), label: label, about: term.QuoteLines(a.Command), hint: hintSeveral}
+	f := form{field: newField(cmp.Or(m.drafts[a.ID], a.AnswerText()), false), label: label, about: term.QuoteLines(a.Command), hint: hintSeveral}
+	if text := a.AnswerText(); text != "" && m.drafts[a.ID] != "" {
+		f.about += "\n\nanswered, by somebody else: " + term.QuoteLines(text)
+	}
 	f.done = func(text string) tea.Cmd {
 		if strings.TrimSpace(text) == "" && a.Checkpoint == "" {
 			return m.say(true, "an empty answer; nothing was done")
@@ -100,7 +104,7 @@ func (m *model) decide(list []queue.Action, verb, reason, note string) tea.Cmd {
 		var ids []string
 		for _, a := range list {
 			if _, err := m.desk.Decide(m.ctx, a, verb, reason); err != nil {
-				return decidedMsg{ids: ids, err: err}
+				return decidedMsg{ids: ids, err: err, about: a.ID, answer: answerOf(verb, reason)}
 			}
 			if verb != queue.Undo {
 				ids = append(ids, a.ID)
@@ -108,6 +112,13 @@ func (m *model) decide(list []queue.Action, verb, reason, note string) tea.Cmd {
 		}
 		return decidedMsg{ids: ids, note: note}
 	}
+}
+
+func answerOf(verb, text string) string {
+	if verb != queue.Answer {
+		return ""
+	}
+	return text
 }
 
 // find searches while it is typed.

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -48,7 +49,8 @@ type model struct {
 	job    *job
 	ask    *question // what is asked about; nil while nothing is
 
-	last    [][]string // ids of what was decided here at once, the latest at the end
+	drafts  map[string]string // answers that were not given, because somebody else was quicker
+	last    [][]string        // ids of what was decided here at once, the latest at the end
 	later   func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 	note    string
 	bad     bool // note is of something that was not done
@@ -71,15 +73,16 @@ type (
 		err     error
 	}
 	decidedMsg struct {
-		ids  []string
-		note string
-		err  error
+		ids           []string
+		note          string
+		err           error
+		about, answer string // an answer that could not be given, and to what
 	}
 )
 
 func newModel(ctx context.Context, d Desk, o Options) *model {
 	m := &model{ctx: ctx, desk: d, o: o, width: 80, height: 24, styles: term.NewStyles(o.Color), later: tea.Tick}
-	m.marks, m.laidOut = map[string]bool{}, map[string]bool{}
+	m.marks, m.laidOut, m.drafts = map[string]bool{}, map[string]bool{}, map[string]string{}
 	return m
 }
 
@@ -156,8 +159,16 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if len(msg.ids) > 0 {
 			m.last = append(m.last, msg.ids)
 		}
+		for _, id := range msg.ids {
+			delete(m.drafts, id)
+		}
 		if msg.err != nil {
-			return m, tea.Batch(m.trouble(msg.err), m.read())
+			m.trouble(msg.err)
+			if msg.answer != "" {
+				m.drafts[msg.about] = msg.answer
+				m.note = strings.TrimPrefix(m.note, "nothing done: ") + "; tab, e: what you wrote"
+			}
+			return m, m.read()
 		}
 		return m, tea.Batch(m.say(false, msg.note), m.read())
 	case tea.PasteMsg:

@@ -130,6 +130,30 @@ func TestSomebodyElseIsQuicker(t *testing.T) {
 	}
 }
 
+// An answer that somebody else was quicker with is not lost, and takes the place of
+// theirs only when it is given once more.
+func TestAnAnswerIsNotLost(t *testing.T) {
+	d := night()
+	v := newView(t, d, 80, 24, Options{})
+	v.press("G", "enter", "SQLite, because it is there")
+	q := &d.actions[5]
+	q.Status, q.Decisions = queue.Answered, []queue.Decision{{Verb: queue.Answer, Who: "bob", When: testTime, Reason: "Postgres"}}
+	v.press("enter")
+	v.wants("#6 is answered by now (answer by bob at 07:00:00); tab, e: what you wrote")
+	v.press("enter")
+	if q.AnswerText() != "Postgres" {
+		t.Fatalf("answered %q", q.AnswerText())
+	}
+	v.press("esc", "tab", "tab")
+	v.wants("questions, 1 of 1")
+	v.press("e")
+	v.wants("answered, by somebody else: Postgres", "SQLite, because it is there")
+	v.press("enter")
+	if q.AnswerText() != "SQLite, because it is there" || len(q.Decisions) != 2 {
+		t.Errorf("answered %q, %d decisions", q.AnswerText(), len(q.Decisions))
+	}
+}
+
 // The queue is read again when it has changed, and the cursor stays.
 func TestARunAddsToTheQueue(t *testing.T) {
 	d := night()

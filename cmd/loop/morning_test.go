@@ -47,11 +47,12 @@ func morningScript() sim.Script {
 	}}
 }
 
-// terminal is a person's terminal: a window of tmux.
+// terminal is a person's terminal: a pane of tmux.
 type terminal struct {
 	t    *testing.T
 	root string
 	env  []string
+	pane string
 }
 
 const terminalWait = time.Minute
@@ -72,7 +73,7 @@ func (w *terminal) screen(texts ...string) string {
 	w.t.Helper()
 	last := ""
 	for end := time.Now().Add(terminalWait); ; {
-		got := w.tmux("capture-pane", "-p", "-t", "m")
+		got := w.tmux("capture-pane", "-p", "-t", w.pane)
 		there := got == last && !strings.Contains(got, "\n  ...\n") && !strings.Contains(got, "│   ...")
 		for _, text := range texts {
 			there = there && strings.Contains(got, text)
@@ -97,10 +98,10 @@ func (w *terminal) keys(keys ...string) {
 	w.t.Helper()
 	for _, k := range keys {
 		if text, ok := strings.CutPrefix(k, "type "); ok {
-			w.tmux("send-keys", "-t", "m", "-l", text)
+			w.tmux("send-keys", "-t", w.pane, "-l", text)
 			continue
 		}
-		w.tmux("send-keys", "-t", "m", k)
+		w.tmux("send-keys", "-t", w.pane, k)
 	}
 }
 
@@ -166,7 +167,7 @@ func newMorning(t *testing.T) *terminal {
 	if err := os.Symlink(self, filepath.Join(root, "bin", "loop")); err != nil {
 		t.Fatal(err)
 	}
-	w := &terminal{t: t, root: root, env: []string{
+	w := &terminal{t: t, root: root, pane: "m:0.0", env: []string{
 		"PATH=" + root + "/bin:" + os.Getenv("PATH"), "HOME=" + root + "/home", "LOOP_HOME=" + root + "/state", "USER=ann", "TZ=UTC",
 		"TMPDIR=" + os.TempDir(), "GORACE=atexit_sleep_ms=0", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "TERM=xterm-256color",
 		"GIT_AUTHOR_NAME=ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=ann", "GIT_COMMITTER_EMAIL=ann@example.com", "PS1=$ ", "NO_COLOR=1",
