@@ -139,7 +139,7 @@ func (r *reading) program(lang, text string) []Hit {
 	var hits []Hit
 	calls := src.calls()
 	for _, rule := range r.set.codeRules() {
-		if !containsString(rule.Code, lang) || !rule.imported(text) {
+		if !containsString(rule.Code, lang) || !rule.imported(src) {
 			continue
 		}
 		for _, k := range calls {

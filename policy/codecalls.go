@@ -1,15 +1,18 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // imported reports whether the text names one of the libraries that the rule
-// speaks of.
-func (r *rule) imported(text string) bool {
+// speaks of, be it in a string put together of several.
+func (r *rule) imported(s *source) bool {
 	if len(r.Imports) == 0 {
 		return true
 	}
 	for _, i := range r.Imports {
-		if strings.Contains(text, i) {
+		if strings.Contains(s.text, i) || slices.ContainsFunc(s.lits, func(l literal) bool { return strings.Contains(l.text, i) }) {
 			return true
 		}
 	}

@@ -97,20 +97,9 @@ func (r *reading) wordLists(s *source) []Hit {
 	var hits []Hit
 	switch s.lang {
 	case "ruby":
-		for at := 0; ; {
-			i := strings.Index(s.text[at:], "%w")
-			if i < 0 || at+i+3 > len(s.text) {
-				return hits
-			}
-			at += i + 2
-			before := strings.TrimRight(s.text[max(0, at-14):at-2], "(* ")
-			end := strings.IndexAny(s.text[at:], "])}>")
-			for _, verb := range []string{"exec", "system", "spawn", "popen", "capture2", "capture3"} {
-				if end > 0 && strings.HasSuffix(before, verb) {
-					hits = append(hits, r.line(s.text[at+1:at+end])...)
-				}
-			}
-		}
+		return r.listed(s, "%w")
+	case "perl":
+		return r.listed(s, "qw")
 	case "groovy":
 		for _, l := range s.lits {
 			if strings.HasPrefix(s.code[l.end:], ".execute(") {
@@ -119,6 +108,36 @@ func (r *reading) wordLists(s *source) []Hit {
 		}
 	}
 	return hits
+}
+
+// listed classifies the lists of words without quotes that are started as
+// commands: system(*%w[git push]), system qw(git push).
+func (r *reading) listed(s *source, mark string) []Hit {
+	var hits []Hit
+	for at := 0; ; {
+		i := strings.Index(s.text[at:], mark)
+		if i < 0 || at+i+3 > len(s.text) {
+			return hits
+		}
+		at += i + 2
+		words, ok := bracketed(s.text[at:])
+		before := strings.TrimRight(s.text[max(0, at-14):at-2], "(* ")
+		for _, verb := range []string{"exec", "system", "spawn", "popen", "capture2", "capture3"} {
+			if ok && strings.HasSuffix(before, verb) {
+				hits = append(hits, r.line(words)...)
+			}
+		}
+	}
+}
+
+// bracketed is what stands between the first character and the one that closes it.
+func bracketed(s string) (string, bool) {
+	end := s[:1]
+	if i := strings.Index("([{<", end); i >= 0 {
+		end = ")]}>"[i : i+1]
+	}
+	inside, _, ok := strings.Cut(s[1:], end)
+	return inside, ok
 }
 
 // quietCall: a call that is known to do nothing with its strings but look at

@@ -114,8 +114,54 @@ func (r *reading) sedCommands(c *shell.Command) []Hit {
 				hits = append(hits, r.line(cmd)...)
 			}
 		}
+		for _, s := range sedRuns(w.Text) {
+			if strings.Trim(s.pattern, "^$") != ".*" || strings.ContainsAny(s.made, `&\`) {
+				hits = append(hits, opaqueHit("opaque-payload", commandText(c), "sed runs what it has put together out of a file."))
+			}
+			hits = append(hits, r.line(s.made)...)
+		}
 	}
 	return hits
+}
+
+// sedRun is an s command with the flag e: sed runs the line that it has made.
+type sedRun struct{ pattern, made string }
+
+func sedRuns(script string) []sedRun {
+	var out []sedRun
+	for i := 0; i+1 < len(script); i++ {
+		if script[i] != 's' || i > 0 && !strings.ContainsRune(" \t\n;{}!/,$0123456789", rune(script[i-1])) {
+			continue
+		}
+		d := script[i+1]
+		if isIdent(d) || strings.IndexByte(" \t\n\\;", d) >= 0 {
+			continue
+		}
+		pattern, rest, ok := cutUnescaped(script[i+2:], d)
+		made, flags, also := cutUnescaped(rest, d)
+		if !ok || !also {
+			continue
+		}
+		flags = flags[:len(flags)-len(strings.TrimLeft(flags, "gpeimIM0123456789"))]
+		if strings.Contains(flags, "e") {
+			out = append(out, sedRun{pattern, made})
+		}
+		i = len(script) - len(rest) + len(made)
+	}
+	return out
+}
+
+// cutUnescaped cuts at the first d that no backslash stands before.
+func cutUnescaped(s string, d byte) (before, after string, ok bool) {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case d:
+			return s[:i], s[i+1:], true
+		}
+	}
+	return s, "", false
 }
 
 // appleScript classifies what AppleScript makes a shell run, and what it tells

@@ -70,7 +70,8 @@ func followable(prog string) bool {
 // recipes of a target, the scripts of a package, a hook. seen is true when all
 // of it was found and nothing in it is unclear.
 func (r *reading) follow(prog string, c *shell.Command) (hits []Hit, seen bool) {
-	if r.tree == nil && len(c.Files) == 0 || c.Remote != "" {
+	makes := prog == "make" || prog == "gmake" // of its standard input, too
+	if r.tree == nil && len(c.Files) == 0 && !makes || c.Remote != "" {
 		return nil, false
 	}
 	before := r.blind()

@@ -264,7 +264,7 @@ func (s *source) calls() []call {
 					out = append(out, k)
 				}
 			case name != "":
-				out = append(out, call{name, i + 1, s.closing(i)})
+				out = append(out, call{s.moduleBefore(i-len(name)) + name, i + 1, s.closing(i)})
 			}
 		case c == '"' && s.bareCalls():
 			if i > 0 && s.code[i-1] == ' ' || i > 0 && s.lang != "awk" && isIdent(s.code[i-1]) {
@@ -313,6 +313,24 @@ func (s *source) calledResult(name string, i int) (call, bool) {
 		target = strings.TrimSpace(obj) + "." + target
 	}
 	return call{target, end + 2, s.closing(end + 1)}, true
+}
+
+// moduleBefore is the module that the call which ends before i loads:
+// __import__('subprocess').run, require('child_process').execSync.
+func (s *source) moduleBefore(i int) string {
+	if i < 2 || s.code[i-1] != ')' || i >= len(s.code) || s.code[i] != '.' {
+		return ""
+	}
+	at := sort.Search(len(s.lits), func(k int) bool { return s.lits[k].end >= i })
+	if at == 0 || strings.TrimSpace(s.code[s.lits[at-1].end:i-1]) != "" {
+		return ""
+	}
+	l := s.lits[at-1]
+	switch before := strings.TrimSpace(s.code[:l.start]); {
+	case strings.HasSuffix(before, "__import__("), strings.HasSuffix(before, "import_module("), strings.HasSuffix(before, "require("):
+		return strings.TrimPrefix(l.text, "node:")
+	}
+	return ""
 }
 
 // nameBefore reads the dotted name that ends before i: requests.post,

@@ -49,7 +49,13 @@ func (r *reading) makeTargets(c *shell.Command) ([]Hit, bool) {
 	}
 	m := &makefile{vars: defaultVars(), prefix: "\t", given: map[string]bool{}, unclear: len(a.all("--eval")) > 0}
 	for _, name := range names {
+		if strings.HasPrefix(name, "<(") || stdinName(name) && c.Stdin.Kind == shell.InputPipe && !c.Stdin.Known {
+			return []Hit{opaqueHit("opaque-payload", commandText(c), "It makes what another command prints.")}, true
+		}
 		text, file, ok := r.file(c, name)
+		if stdinName(name) {
+			text, file, ok = c.Stdin.Text, name, true
+		}
 		if !ok {
 			continue
 		}
@@ -69,6 +75,9 @@ func (r *reading) makeTargets(c *shell.Command) ([]Hit, bool) {
 	}
 	return nil, false
 }
+
+// stdinName: the name of a file that means the standard input.
+func stdinName(name string) bool { return name == "-" || name == "/dev/stdin" || name == "/dev/fd/0" }
 
 func defaultVars() map[string]string {
 	return map[string]string{"MAKE": "make", "SHELL": "/bin/sh", "CC": "cc", "CXX": "g++", "AR": "ar", "RM": "rm -f", "CURDIR": ".", "AS": "as", "LD": "ld"}
