@@ -29,23 +29,6 @@ type item struct {
 	like      []*queue.Action // further ones of the same kind
 }
 
-// kind is what actions have in common that are folded: how they stand and are
-// known, how far they can be undone, by which rule, and where they lead.
-type kind struct {
-	status             queue.Status
-	evidence           policy.Evidence
-	tampering, opaque  bool
-	undo, rule, target string
-}
-
-func kindOf(a *queue.Action) kind {
-	k := kind{status: a.Status, evidence: a.Evidence, tampering: a.Tampering, opaque: a.Opaque, undo: a.Undo, target: a.Target}
-	if len(a.Rules) > 0 {
-		k.rule = a.Rules[0]
-	}
-	return k
-}
-
 // items are actions in their order. Folded, the spellings of one intent stand
 // with the first of them, and of each kind the first three are shown and what
 // follows is named; one that remains alone is shown too.
@@ -58,14 +41,14 @@ func items(list []*queue.Action, folded bool) []item {
 		return out
 	}
 	first := map[string]int{} // number -> index in out, of what others may try again
-	last := map[kind]int{}
-	shown := map[kind]int{}
+	last := map[queue.Likeness]int{}
+	shown := map[queue.Likeness]int{}
 	for _, a := range list {
 		if i, ok := first[relatedNumber(a)]; ok && a.Evidence == policy.Blocked && out[i].Evidence == policy.Blocked {
 			out[i].spellings = append(out[i].spellings, a)
 			continue
 		}
-		k := kindOf(a)
+		k := a.Likeness()
 		if shown[k] == likeShown {
 			i := last[k]
 			out[i].like = append(out[i].like, a)

@@ -18,6 +18,7 @@ u        take a decision back that nothing has come of
 m        mark; a then shows all that are marked, asks once, and runs them in
          the order in which they were queued until one fails; r rejects them.
          Pushes that have changed since are left out, unless i takes them in
+M        mark, or unmark, all that are listed and of this kind
 +        a row with others folded into it (+2): each as a row, or folded again.
          a and e are about the first alone, r rejects all that it names
 

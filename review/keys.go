@@ -61,6 +61,8 @@ func (m *model) listKey(name string) tea.Cmd {
 		}
 	case "m", "x":
 		m.mark()
+	case "M":
+		return m.markAlike()
 	case "+", "=":
 		if a := m.current(); a != nil && !m.layOut(a) {
 			m.say(true, "nothing is folded behind "+number(*a))
@@ -121,6 +123,38 @@ func (m *model) mark() {
 		m.marks[a.ID] = true
 	}
 	m.move(1)
+}
+
+// markAlike marks all that are listed and of the kind that the cursor is on: a
+// thousand repeats are one decision. Once more unmarks them.
+func (m *model) markAlike() tea.Cmd {
+	a := m.current()
+	switch {
+	case a == nil:
+		return nil
+	case !m.known:
+		return m.say(true, "the queue is still being read")
+	case !undecided(a.Status):
+		return m.say(true, "it is decided")
+	}
+	kind, unmark := a.Likeness(), m.marks[a.ID]
+	n := 0
+	for _, i := range m.shown {
+		x := &m.all[i]
+		if x.Likeness() != kind {
+			continue
+		}
+		n++
+		if unmark {
+			delete(m.marks, x.ID)
+		} else {
+			m.marks[x.ID] = true
+		}
+	}
+	if unmark {
+		return m.say(false, fmt.Sprintf("%d of this kind unmarked", n))
+	}
+	return m.say(false, fmt.Sprintf("%d of this kind marked: r rejects them, a shows each and runs them; / narrows what M marks", n))
 }
 
 // skip goes on to the next; what is skipped waits.

@@ -456,3 +456,37 @@ func TestPartsAreLookedUpAtRest(t *testing.T) {
 		t.Error("what was looked up of another action is shown")
 	}
 }
+
+// M takes all that are listed and alike, and nothing that is not on the list.
+func TestMarkAllOfAKind(t *testing.T) {
+	d := night()
+	v := newView(t, d, 80, 24, Options{})
+	v.press("j", "M")
+	v.wants("3 of this kind marked: r rejects them", "3 marked", "*#1", "*#2", "*#5")
+	v.press("M")
+	v.wants("3 of this kind unmarked")
+	if len(v.marks) > 0 {
+		t.Errorf("marked: %v", v.marks)
+	}
+	v.press("/", "push", "enter", "M")
+	v.wants("2 of this kind marked")
+	v.press("r", "twice", "enter")
+	for i, want := range []queue.Status{queue.Rejected, queue.Pending, queue.Pending, queue.Pending, queue.Rejected, queue.Pending, queue.Rejected} {
+		if got := d.actions[i].Status; got != want {
+			t.Errorf("#%d is %s, want %s", i+1, got, want)
+		}
+	}
+	v.press("esc", "tab", "tab", "tab", "M")
+	v.wants("it is decided")
+}
+
+func TestNothingIsMarkedBeforeAllIsRead(t *testing.T) {
+	d := night()
+	v := newView(t, d, 80, 24, Options{})
+	v.known = false
+	v.press("M")
+	v.wants("the queue is still being read")
+	if len(v.marks) > 0 {
+		t.Errorf("marked: %v", v.marks)
+	}
+}

@@ -15,7 +15,7 @@ one action: exactly what it would run, what a push would push, what it would sen
 what changed since, and what stood round it in the transcript.
 
 a approves (shows all of it, asks once, runs it), r rejects with a reason, e edits first, A and N
-make a rule for good, m marks several, u takes a decision back, / searches, ? tells the rest.
+make a rule for good, m marks several, M all of one kind, u takes a decision back, / searches, ? tells the rest.
 Where there is no terminal: loop list, loop show ID, loop approve ID.
 
 Exit codes: 0 closed; 1 failed; 2 wrong use, or no terminal; 4 the queue is busy; 130 interrupted.`
