@@ -101,6 +101,7 @@ func (s *Store) First(ctx context.Context, n int) (first []Action, more bool, er
 	ran := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{policy.Executed}}
 	rest := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{"", policy.Blocked, policy.Written}}
 	var others []Action
+	enough := errors.New("enough")
 	err = s.view(ctx, func(tx *bolt.Tx) error {
 		first, others = nil, nil
 		take := func(b []byte, f Filter, to *[]Action) error {
@@ -114,10 +115,13 @@ func (s *Store) First(ctx context.Context, n int) (first []Action, more bool, er
 			return err
 		}
 		return eachAction(tx, "", func(b []byte) error {
+			if len(first) > n {
+				return enough
+			}
 			return errors.Join(take(b, ran, &first), take(b, rest, &others))
 		})
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, enough) {
 		return nil, false, err
 	}
 	first = append(first, others...)
@@ -260,37 +264,6 @@ func ambiguousActions(tx *bolt.Tx, ref string, keys [][]byte) error {
 		e.Candidates = append(e.Candidates, fmt.Sprintf("#%d %s", a.Number, a.ID))
 	}
 	return e
-}
-
-// WaitingElsewhere counts the pending actions of other sessions than the given
-// ones, mentions left out.
-func (s *Store) WaitingElsewhere(ctx context.Context, sessions ...string) (int, error) {
-	f := Filter{Status: []Status{Pending}, Evidence: []policy.Evidence{"", policy.Executed, policy.Blocked, policy.Written}}
-	var raw []string
-	told := make([][]byte, len(sessions))
-	for i, id := range sessions {
-		told[i] = textKey(id, "")
-	}
-	own := func(key []byte) bool {
-		return slices.ContainsFunc(told, func(prefix []byte) bool { return bytes.HasPrefix(key, prefix) })
-	}
-	err := s.view(ctx, func(tx *bolt.Tx) error {
-		actions := newFinger(tx.Bucket([]byte(bucketActions)))
-		return tx.Bucket([]byte(bucketBySession)).ForEach(func(k, id []byte) error {
-			if own(k) {
-				return nil
-			}
-			if b := actions.get(id); b != nil && f.mayMatch(b) {
-				raw = append(raw, string(b))
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		return 0, err
-	}
-	list, err := chosen(raw, f)
-	return len(list), err
 }
 
 // chosen decodes the actions that the filter chooses.

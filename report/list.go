@@ -27,10 +27,11 @@ func List(w io.Writer, actions []queue.Action, o Options) error {
 		all[i] = &actions[i]
 	}
 	l := newListing(all, o.Width > 0 && len(all) > linesShown, linesShown)
-	rows := make([][]string, len(l.items))
+	rows := make([][listColumns]string, len(l.items))
+	common := listCells{}
 	var wide [listColumns]int
 	for i := range l.items {
-		rows[i] = listRow(l.items[i].Action, o)
+		rows[i] = listRow(l.items[i].Action, common, o)
 		for c := range wide {
 			wide[c] = max(wide[c], term.Cells(rows[i][c]))
 		}
@@ -86,12 +87,35 @@ const (
 	listColumns // the command takes the rest
 )
 
-func listRow(a *queue.Action, o Options) []string {
-	row := make([]string, listColumns)
+// listCells are the cells that many lines of a list have in common, so that they
+// are made once for all of them.
+type listCells map[listCell][3]string
+
+type listCell struct {
+	kind, story, outcome string
+	status               queue.Status
+	evidence             policy.Evidence
+	asked                bool
+}
+
+// of gives status, evidence and story of an action.
+func (c listCells) of(a *queue.Action) [3]string {
+	key := listCell{a.Kind, a.Story, a.Outcome, a.Status, a.Evidence, a.Asked}
+	cells, ok := c[key]
+	if !ok {
+		cells = [3]string{
+			term.Truncate(term.Line(string(a.Status)), 10), term.Truncate(evidence(a), 18), term.Truncate(term.Line(a.Story), 14),
+		}
+		c[key] = cells
+	}
+	return cells
+}
+
+func listRow(a *queue.Action, common listCells, o Options) (row [listColumns]string) {
+	cells := common.of(a)
 	row[columnNumber] = "#" + strconv.FormatUint(a.Number, 10)
 	row[columnAge] = age(o.Now.Sub(a.DetectedAt))
-	row[columnStatus] = term.Truncate(term.Line(string(a.Status)), 10)
-	row[columnEvidence] = term.Truncate(evidence(a), 18)
+	row[columnStatus], row[columnEvidence], row[columnStory] = cells[0], cells[1], cells[2]
 	switch {
 	case len(a.Again) > 0:
 		row[columnEvidence] = term.Truncate(row[columnEvidence]+" +"+strconv.Itoa(len(a.Again)), 18)
@@ -101,11 +125,10 @@ func listRow(a *queue.Action, o Options) []string {
 	if a.Tampering {
 		row[columnEvidence] = term.Truncate("tampering, "+row[columnEvidence], 18)
 	}
-	row[columnStory] = term.Truncate(term.Line(a.Story), 14)
 	return row
 }
 
-func (p *printer) listLine(wide [listColumns]int, row []string, a *queue.Action) {
+func (p *printer) listLine(wide [listColumns]int, row [listColumns]string, a *queue.Action) {
 	var b strings.Builder
 	used := 0
 	for c, n := range wide {

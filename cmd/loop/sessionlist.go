@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
-	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
 )
@@ -22,11 +21,7 @@ func newSessions(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var list []report.SessionOf
-			err = readQueue(func() (err error) {
-				list, err = sessionList(cmd.Context(), store)
-				return err
-			})
+			list, err := sessionList(cmd.Context(), store)
 			if err != nil {
 				return err
 			}
@@ -46,29 +41,16 @@ func newSessions(a *app) *cobra.Command {
 
 // sessionList is all sessions, oldest first, with what still waits of each.
 func sessionList(ctx context.Context, store *queue.Store) ([]report.SessionOf, error) {
-	sessions, err := store.Sessions(ctx)
+	sessions, err := store.Overviews(ctx)
 	if err != nil {
 		return nil, err
 	}
-	pending, err := store.Actions(ctx, queue.Filter{Status: []queue.Status{queue.Pending}})
-	if err != nil {
-		return nil, err
-	}
-	waiting := map[string]int{}
-	for _, x := range pending {
-		if x.Evidence != policy.Mentioned {
-			waiting[x.Session]++
+	out := make([]report.SessionOf, len(sessions))
+	for i, o := range sessions {
+		s := o.Session
+		out[i] = report.SessionOf{
+			Session: s, Attempts: o.Attempts, Waiting: o.Waiting, Alive: s.Ended.IsZero() && proc.Running(s.Pid, s.PidStart, s.BootID),
 		}
-	}
-	out := make([]report.SessionOf, 0, len(sessions))
-	for _, s := range sessions {
-		attempts, err := store.Attempts(ctx, s.ID)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, report.SessionOf{
-			Session: s, Attempts: attempts, Waiting: waiting[s.ID], Alive: s.Ended.IsZero() && proc.Running(s.Pid, s.PidStart, s.BootID),
-		})
 	}
 	return out, nil
 }
