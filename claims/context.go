@@ -16,6 +16,8 @@ type context struct {
 	ended string   // what became of it: pass, fail
 	unit  string   // that its label or its column names
 	table bool     // it stands in a column with a head
+	col   []string // the head of its column
+	cols  []string // the heads of the others
 	which string   // of several of a kind: p99, max, mean
 }
 
@@ -278,78 +280,4 @@ func nounAfter(line string) (noun string, numberNext bool) {
 		}
 	}
 	return line, false
-}
-
-// all are the words of a context.
-func (c context) all() []string { return slices.Concat(c.noun, c.label, c.head) }
-
-// sameThing reports whether a source's number is a number of what is claimed.
-// command are the words of the command that printed it: they stand for a line
-// that says nothing itself.
-func (c *claim) sameThing(s context, m *made) bool {
-	said := s.all()
-	var command []string
-	if m != nil {
-		command = m.words
-		if len(said) == 0 {
-			said = command
-			s.ended = ending(said)
-		}
-		said = append(said, m.counts...)
-		if s.table {
-			said = append(said, command...)
-		}
-	}
-	if c.about.per == "" && s.per != "" {
-		said = append(said, s.per)
-	}
-	if s.unit != "" && c.number.unit != "" && s.unit != c.number.unit && c.number.dimension().of == dimensions[s.unit].of {
-		return false
-	}
-	if c.about.per != s.per && !(s.per == "" && slices.Contains(said, c.about.per)) && !(c.about.per == "" && slices.Contains(c.about.all(), s.per)) {
-		return false
-	}
-	if c.about.which != s.which && (c.about.which != "" || (s.which == "min" || s.which == "max") && !c.number.ranged) {
-		return false
-	}
-	if !sameEnding(c.about, s) {
-		return false
-	}
-	if c.number.dimension().of == "" && len(c.about.noun) > 0 {
-		return countsSame(c.about.noun, said, command)
-	}
-	about := c.about.all()
-	return len(about) == 0 || c.about.which != "" && c.about.which == s.which || overlap(about, said)
-}
-
-// countsSame: what is counted stands there, or the source says only what became
-// of it, and a test runner said so.
-func countsSame(noun, said, command []string) bool {
-	things := slices.DeleteFunc(slices.Clone(noun), func(w string) bool { return outcomes[w] })
-	switch {
-	case len(things) == 0:
-		return overlap(noun, said)
-	case overlap(things, said):
-		return true
-	}
-	isTest := func(w string) bool { return tested[w] }
-	return slices.ContainsFunc(things, isTest) && slices.ContainsFunc(said, func(w string) bool { return outcomes[w] || tested[w] }) &&
-		(slices.Contains(command, "test") || slices.ContainsFunc(said, isTest))
-}
-
-// sameEnding: 12 failed are not 12 that passed.
-func sameEnding(c, s context) bool {
-	switch c.ended {
-	case s.ended:
-		return true
-	case "":
-		return s.ended == "pass" || slices.Contains(c.label, s.ended)
-	case "pass":
-		return s.ended == ""
-	}
-	return slices.Contains(s.noun, c.ended) || slices.Contains(c.noun, s.ended) && s.ended != ""
-}
-
-func overlap(a, b []string) bool {
-	return slices.ContainsFunc(a, func(w string) bool { return slices.Contains(b, w) })
 }

@@ -55,8 +55,10 @@ func find(t Text) []claim {
 			add(claim{kind: kindOutput, text: lines[0], lines: lines})
 		}
 	}
-	for _, m := range ticks().FindAllStringSubmatch(fence().ReplaceAllString(body, ""), -1) {
-		if command := strings.Join(strings.Fields(m[1]), " "); strings.Contains(command, " ") {
+	plain := fence().ReplaceAllString(body, "")
+	for _, m := range ticks().FindAllStringSubmatchIndex(plain, -1) {
+		command := strings.Join(strings.Fields(plain[m[2]:m[3]]), " ")
+		if strings.Contains(command, " ") && !asksFor(plain[:m[0]]) && !isCode(command) {
 			add(claim{kind: kindCommand, text: command, command: command})
 		}
 	}
@@ -74,6 +76,19 @@ func find(t Text) []claim {
 	findRuns(t, bare, add)
 	return out
 }
+
+// asked: "run `x`" tells somebody to, and "ran `x`" says that it was.
+var asked = lazy(`(?i)(^|[.,;:(\n]\s*|\b(to|then|please|and|or|can|should|must|will) )(re-?)?(run|use|try|execute|type|call|invoke|see|add|needs?|want)\s+(the\s+)?$`)
+
+func asksFor(before string) bool { return asked().MatchString(before[max(0, len(before)-40):]) }
+
+// isCode: a line of a program, and no command.
+func isCode(text string) bool {
+	first, _, _ := strings.Cut(text, " ")
+	return keywords[first] || strings.ContainsAny(first, "(){}=<>,") || strings.HasSuffix(text, ";") || strings.HasSuffix(text, "{")
+}
+
+var keywords = wordSet("const let var func function def class return if for while import from type struct select SELECT insert INSERT update UPDATE delete DELETE public private static async await new throw fn use package")
 
 // labelUnit is the unit that a label ends with; min is seldom minutes there.
 func labelUnit(label string) string {

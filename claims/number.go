@@ -282,18 +282,18 @@ const (
 // One that counts is not rounded, and one with a single digit only where the
 // text says so: too much rounds to it.
 func (n number) says(source number) likeness {
+	best := unlike
+	if source.unit == "" && n.unit != "" && math.Abs(n.value-source.value) <= 1e-9*n.value {
+		best = bare
+	}
 	if !n.comparable(source) {
-		if source.unit == "" && math.Abs(n.value-source.value) <= 1e-9*n.value {
-			return bare
-		}
-		return unlike
+		return best
 	}
 	half := n.half * n.dimension().worth
 	mayRound := n.about || n.digits >= 3 || n.digits >= 2 && (n.unit != "" || n.decimals > 0 || n.scaled)
 	if n.about && n.digits == 1 && n.unit == "" && n.value < 10 {
 		mayRound = false
 	}
-	best := unlike
 	for _, a := range n.bases() {
 		for _, b := range source.bases() {
 			off := math.Abs(a - b)

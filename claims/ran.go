@@ -69,10 +69,18 @@ func (j *judge) did(x *open, m *made, r *transcript.Result, line int) {
 func (j *judge) outcome(m *made, r *transcript.Result, line int) sighting {
 	s := sighting{source: queue.SourceResult, made: m, line: line, last: true, failed: r.IsError || r.Interrupted, quote: lastLine(r.Text)}
 	text := clip(r.Text, maxResult)
-	if at := failures().FindStringIndex(text); at != nil && (r.IsError || !settledCount(text)) {
+	if at := failures().FindStringIndex(text); at != nil && (r.IsError || hidesExit(m.line) && !settledCount(text)) {
 		s.failed, s.quote = true, lineAround(text, at[0], at[1])
 	}
 	return s
+}
+
+// hidesExit: the exit code of the line need not be that of the run.
+func hidesExit(line string) bool {
+	for _, plain := range []string{"&&", "2>&1", ">&2", "&>"} {
+		line = strings.ReplaceAll(line, plain, " ")
+	}
+	return strings.ContainsAny(strings.TrimSpace(line), "|;&\n")
 }
 
 // settledCount: the line that a runner ends with says that nothing failed.

@@ -30,6 +30,17 @@ func isYear(text string, start int, whole string, decimals int) bool {
 	return len(words) > 0 && datesBefore[strings.ToLower(words[len(words)-1])]
 }
 
+// isLineNumber: what a program that shows files puts in front of their lines.
+func isLineNumber(text string, n number) bool {
+	after := text[n.end:]
+	if !strings.HasPrefix(after, ":") && !strings.HasPrefix(after, "\t") && !strings.HasPrefix(after, "→") && !strings.HasPrefix(after, "-") {
+		return false
+	}
+	from, _ := lineBounds(text, n.start, n.end)
+	before := text[from:n.start]
+	return strings.TrimSpace(before) == "" || strings.HasSuffix(before, ":") && !strings.Contains(before, " ")
+}
+
 // named: a number behind one of these words is a name, and measures nothing.
 var named = wordSet("issue issues pr prs pull ticket tickets bug step steps section sections chapter page pages figure appendix line rfc port ports version versions release v iso http utf sha " +
 	"phase story task item option rule go python node node.js java jdk php ruby rust perl swift kotlin scala postgres postgresql mysql sqlite redis ubuntu debian alpine fedora macos ios android " +

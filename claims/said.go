@@ -32,7 +32,7 @@ var (
 	// says that it is not so.
 	denied = lazy(`(?i)\b(not|never|cannot|unable to|failed to|without (running|having)|yet to|neither|nor|didn|wasn|weren|haven|hasn|couldn|don|doesn|isn|aren|won|can)\b('t|’t)?|n['’]t\b|\b(un|not )tested\b|\bskipped\b|\bunverified\b|\bno (tests?|benchmarks?|linter) (were|was|have|has)\b|\bfails?\b|\bfailed\b`)
 	// open: it is wanted, or would be.
-	wanted = lazy(`(?i)\b(should|must|need(s|ed)? to|needs|will|would|may|might|shall|please|make sure|making sure|ensure[sd]?|ensuring|todo|to-do|let's|want|wants|plan(s|ned)? to|going to|in order to|so that|expect(s|ed)? to|remember to|ask(ed|s)?|how to|try to|to be|can be|could|unless|until|whether|hopefully|pending|verify that|check that|confirm that the|waiting for)\b|\[ \]`)
+	wanted = lazy(`(?i)\b(should|must|need(s|ed)? to|needs|will|would|may|might|shall|please|make sure|making sure|ensure[sd]?|ensuring|todo|to-do|let's|want|wants|plan(s|ned)? to|going to|in order to|so that|expect(s|ed)? to|remember to|ask(ed|s)?|how to|try to|to be|can be|could|unless|until|whether|hopefully|pending|verify that|check that|confirm that the|waiting for|(make|makes|making|lets?|letting|gets?|getting|allow(s|ed)?|helps?) (the|all|our|these|those))\b|\[ \]`)
 	// conditional words make what follows them a condition, up to a comma.
 	conditional = lazy(`(?i)\b(if|once|when|whenever|before|after|as soon as|as long as|provided|assuming|in case)\b[^,:;\n]*$`)
 	// settled: "no failures" denies nothing that is claimed.

@@ -8,7 +8,7 @@ var short = map[string]string{
 	"operation": "operat", "mem": "memory", "lat": "latency", "dep": "dependency", "bench": "benchmark", "failure": "fail", "speedup": "fast", "quick": "fast", "speed": "fast",
 	"avg": "mean", "averag": "mean", "average": "mean", "med": "median", "minimum": "min", "maximum": "max", "took": "tak", "ran": "run", "success": "pass", "succeed": "pass", "ok": "pass",
 	"green": "pass", "spec": "test", "file": "fil", "pars": "pars", "ignor": "skip", "ignored": "skip", "acc": "accuracy", "txn": "transaction", "sess": "session",
-	"warn": "warning",
+	"warn": "warning", "func": "function", "stmt": "statement",
 }
 
 // stem is a word in the form in which words are compared: singular, without the

@@ -24,6 +24,9 @@ func cells(line string) []string {
 func (c *context) columns(text string, n number) {
 	from, to := lineBounds(text, n.start, n.end)
 	row := cells(text[from:to])
+	if len(row) == 1 {
+		c.label = append(c.label, content(loneHead(text[:from]))...)
+	}
 	if len(row) < 2 || to-from > 400 {
 		return
 	}
@@ -32,14 +35,32 @@ func (c *context) columns(text string, n number) {
 	if at < 1 || at >= len(head) {
 		return
 	}
-	c.table = true
+	c.table, c.col = true, content(head[at])
+	for i, h := range head {
+		if i != at && i > 0 {
+			c.cols = append(c.cols, content(h)...)
+		}
+	}
 	c.label = append(c.label, content(head[at]+" "+row[0])...)
 	if w := which(head[at], true); w != "" {
 		c.which = w
 	}
 	if words := tokens(head[at]); c.unit == "" && len(words) > 0 {
 		c.unit = units[strings.ToLower(words[len(words)-1])]
+		if words[0] == "%" {
+			c.unit = "%"
+		}
 	}
+}
+
+// loneHead is the head of a table with one column: a name above a line.
+func loneHead(above string) string {
+	above = above[max(0, len(above)-200):]
+	lines := strings.Split(strings.TrimSuffix(above, "\n"), "\n")
+	if n := len(lines); n >= 2 && strings.Contains(lines[n-1], "--") && strings.Trim(lines[n-1], "-+ ") == "" {
+		return lines[n-2]
+	}
+	return ""
 }
 
 // headOf finds the head of a table with so many columns above a row: the

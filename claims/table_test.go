@@ -35,6 +35,10 @@ func readFacts(t *testing.T) []fact {
 		}
 		f := &facts[len(facts)-1]
 		mark, text, _ := strings.Cut(line, " ")
+		if body, ok := strings.CutPrefix(line, `\`); ok && open { // as it is
+			f.rows[len(f.rows)-1].text += "\n" + body
+			continue
+		}
 		text0, indented := strings.CutPrefix(line, "    ")
 		switch {
 		case indented && len(f.rows) > 0:
@@ -106,7 +110,11 @@ func TestCases(t *testing.T) {
 					continue
 				}
 				all++
-				words, want, _ := strings.Cut(r.text, ": ")
+				cut := max(strings.LastIndex(r.text, ": "), 0)
+				words, want := r.text[:cut], strings.TrimPrefix(r.text[cut:], ": ")
+				if r.mark == "-" {
+					words = r.text
+				}
 				i := matching(got, words)
 				switch {
 				case r.mark == "-" && i >= 0:

@@ -9,7 +9,7 @@ import (
 // idle words say nothing of what a number counts.
 var idle = wordSet("a an and are as at be been by for from has have had in into is it its more less fewer than of on only or over per that the this to under up was were will with about around " +
 	"approximately nearly almost roughly some just now then all each every we i our my new after before when while so but if there here they them you your did do does not no " +
-	"can could would should which who what how very much many most least also still both between across within during plus total result time tim use used using get got make makes made tak real elaps duration wall finish done")
+	"can could would should which who what how very much many most least also still both between across within during plus total result time tim use used using get got make makes made tak count total sum number value amount real elaps duration wall finish done")
 
 // openers end what a number counts: what follows them belongs to something else.
 var openers = wordSet("in on at with from to for and or is are was were by after before when while than per into over under during across within that which but as via each vs versus while")

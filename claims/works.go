@@ -21,6 +21,7 @@ type work struct {
 const (
 	well = `(pass(es|ed|ing)?|green|succeed(s|ed)?|successful(ly)?|clean(ly)?|fine|happy|ok|work(s|ed)?)`
 	none = `\b(no|zero|0|without( any)?|free of) `
+	sign = `(✅|✔|✓|☑|💚|🟢|:white_check_mark:)`
 	runs = `(ran|re-?ran|executed|(have|has|had|been|was|were|got) (re-?)?run)`
 )
 
@@ -29,7 +30,7 @@ var works = []work{
 	{
 		name: "tests", tree: true,
 		said: lazy(`(?i)\b(tests?|test ?suites?|suite|specs?)\b[^.\n]{0,60}?\b` + well + `\b|\b` + well + `\b[^.,\n]{0,20}\b(tests|test suite|suite)\b|` +
-			none + `(test |failing )?(failures|tests? fail\w*|failing tests|regressions)\b|\b(re)?tested\b|\[x\][^\n]*\btests?\b|` +
+			none + `(test |failing )?(failures|tests? fail\w*|failing tests|regressions)\b|\b(re)?tested\b|\[x\][^\n]*\btests?\b|\btests?\b[^.,\n]{0,12}` + sign + `|` + sign + `[^.,\n]{0,20}\btests?\b|` +
 			`\b` + runs + ` (all |the |full |whole |entire |complete |existing |unit |integration |e2e |regression )*(tests?|test suite|suite|specs)\b|\btests? (were|was|have been|got) (re-?)?run\b`),
 		call: lazy(`(?i)(^|[\s/])(go test|(npm|pnpm|yarn|bun)( run)? t(est)?\b|deno test|cargo (\+\S+ )?(test|t|nextest)\b|py\.?test\b|python[\d.]* (-\S+ )*-m (pytest|unittest|nose2?)|unittest|nosetests|jest\b|vitest|mocha\b|ava\b|tap\b|karma|rspec|minitest|` +
 			`(rails|rake)( \S+)* (test|spec)\S*|phpunit|pest\b|ctest|mvnw?\S*( \S+)* (test|verify|install)|gradlew?( \S+)* \S*(test|check)\S*|tox\b|nox\b|dotnet test|swift test|mix test|sbt( \S+)* \S*test\S*|bats\b|(make|just|task)( \S+)* \S*(test|check)\S*|` +
@@ -42,12 +43,12 @@ var works = []work{
 	},
 	{
 		name: "a build", tree: true,
-		said: lazy(`(?i)\b(builds?|compilation|compile)\b[^.\n]{0,30}?\b` + well + `\b|\b(compiles?|compiled|built|builds) (cleanly|fine|ok|successfully|without (errors|warnings|problems))\b|` + none + `(build|compile|compiler|compilation) (errors?|failures?|warnings?)\b|\[x\][^\n]*\bbuilds?\b`),
+		said: lazy(`(?i)\b(builds?|compilation|compile)\b[^.\n]{0,30}?\b` + well + `\b|\b(compiles?|compiled|built|builds) (cleanly|fine|ok|successfully|without (errors|warnings|problems))\b|` + none + `(build|compile|compiler|compilation) (errors?|failures?|warnings?)\b|\[x\][^\n]*\bbuilds?\b|\bbuild\b[^.,\n]{0,12}` + sign + `|` + sign + `[^.,\n]{0,20}\bbuild\b`),
 		call: lazy(`(?i)(^|[\s/])((npm|pnpm|yarn|bun)( run)? build|go (build|install|vet)|cargo (\+\S+ )?(build|check|b|clippy|install)\b|make\b|tsc\b|vite build|webpack|rollup|esbuild|next build|mvnw?\b|gradlew?\b|dotnet (build|publish|test)|cmake|ninja|meson|bazel (build|test)|docker (buildx )?build|swift (build|test)|zig build|just( \S+)* build|python[\d.]* (-m build|setup\.py)|javac|gcc|g\+\+|clang|rustc|xcodebuild)`),
 	},
 	{
 		name: "a linter", tree: true,
-		said: lazy(`(?i)\b(lint(er|ers|ing|s)?|clippy|eslint|ruff|golangci-lint|rubocop|shellcheck|vet)\b[^.\n]{0,30}?\b` + well + `\b|` + none + `(new )?(lint(er|ing)?|style|clippy|eslint|vet) (errors?|warnings?|issues?|problems?|findings?|complaints?)\b|\blinted\b|\b` + runs + ` (all |the )*lint(er|ers)?\b|\[x\][^\n]*\blint`),
+		said: lazy(`(?i)\b(lint(er|ers|ing|s)?|clippy|eslint|ruff|golangci-lint|rubocop|shellcheck|vet)\b[^.\n]{0,30}?\b` + well + `\b|` + none + `(new )?(lint(er|ing)?|style|clippy|eslint|vet) (errors?|warnings?|issues?|problems?|findings?|complaints?)\b|\blinted\b|\b` + runs + ` (all |the )*lint(er|ers)?\b|\[x\][^\n]*\blint|\blint(er|ing)?\b[^.,\n]{0,12}` + sign + `|` + sign + `[^.,\n]{0,20}\blint`),
 		call: lazy(`(?i)\blint|lint\b|(^|[\s/])(ruff|flake8|pylint|staticcheck|go vet|biome|phpstan|psalm|rubocop|shellcheck|eslint|oxlint|standard|credo|checkstyle|detekt|spotbugs|hadolint|markdownlint|vale|pre-commit run)\b|clippy`),
 	},
 	{
@@ -67,7 +68,7 @@ var works = []work{
 	},
 	{
 		name: "a migration",
-		said: lazy(`(?i)\b(ran|re-?ran|applied|executed|performed|(have|has|been|was|were) (re-?)?run) (all |the |both |new |pending |database |db |schema |data )*migrations?\b|\bmigrations? (was |were |has been |have been |is |are )?(successfully )?(ran|run|applied|executed|complete[ds]?|succeed(s|ed)|pass(es|ed)|works?|done|finished)\b|\bmigrated (the )?(database|db|schema|data|table)`),
+		said: lazy(`(?i)\b(ran|re-?ran|applied|executed|performed|(have|has|been|was|were) (re-?)?run) (all |the |both |new |pending |database |db |schema |data )*migrations?\b|\bmigrations? (was |were |has been |have been |is |are )?(successfully )?(ran|run|applied|executed|complete[ds]?|succeed(s|ed)|pass(es|ed)|works?|done|finished)\b|\bmigrated (the )?(database|db|schema|data|table)|\b(database|db|schema|tables?) (was |were |has been |have been |is )?migrated\b`),
 		call: lazy(`(?i)migrat|alembic (upgrade|downgrade)|(rails|rake)( \S+)* db:|flyway|liquibase|(goose|dbmate)( \S+)* (up|down)|knex( \S+)* latest|prisma (db push|migrate)|sqlx |diesel |atlas |\becto\.|typeorm|sequelize|drizzle-kit|psql|mysql|sqlite3`),
 	},
 	{
