@@ -26,8 +26,7 @@ func claimed(text, key string, n number) context {
 	from, to := sentence(text, n.start, n.end)
 	var c context
 	rest := c.counted(text[n.end:to])
-	before := content(text[from:n.start])
-	after := content(rest)
+	before, after := parts(text[from:n.start]), content(upToNumber(rest))
 	c.label = append(before[max(0, len(before)-8):], after[:min(6, len(after))]...)
 	c.ended = cmp.Or(ending(c.noun), ending(content(upTo(rest))), ending(content(downTo(text[from:n.start]))))
 	c.which = which(ownPart(text[from:n.start]), true)
@@ -38,6 +37,19 @@ func claimed(text, key string, n number) context {
 		c.keyed(key)
 	}
 	return c
+}
+
+// parts are the words of a text, with "" between those that a comma or a number
+// keeps apart.
+func parts(text string) []string {
+	var out []string
+	for i, p := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",;:()|/", r) }) {
+		if i > 0 {
+			out = append(out, "")
+		}
+		out = append(out, content(p)...)
+	}
+	return out
 }
 
 // ending is the word for what became of what is counted.
@@ -86,12 +98,22 @@ func upTo(text string) string {
 	return text
 }
 
+// upToNumber is a text up to the next number.
+func upToNumber(text string) string {
+	for i := range len(text) {
+		if isDigit(text[i]) && !inWord(text, i) {
+			return text[:i]
+		}
+	}
+	return text
+}
+
 func downTo(text string) string { return text[strings.LastIndexAny(text, ",;0123456789")+1:] }
 
 // keyed adds the words of the JSON key whose value a number is.
 func (c *context) keyed(key string) {
 	words := strings.ReplaceAll(key, "_", " ")
-	of, per := perOf(words)
+	of, per, _ := perOf(words)
 	if per != "" && c.per == "" {
 		c.per, words = per, of
 	}
@@ -111,10 +133,9 @@ func (c *context) counted(after string) (rest string) {
 	if strings.HasPrefix(after, ".") {
 		return after + rest
 	}
-	of, per := perOf(after)
+	of, per, behind := perOf(after)
 	if per != "" {
-		c.per, rest = per, after[len(of):]+rest
-		after = of
+		c.per, rest, after = per, behind+rest, of
 	}
 	i, taken := 0, 0
 	for taken < 4 {
@@ -142,7 +163,7 @@ func (c *context) counted(after string) (rest string) {
 }
 
 // perOf splits "slugs per second" and "slugs/s".
-func perOf(text string) (of, per string) {
+func perOf(text string) (of, per, behind string) {
 	for i := range text {
 		rest := ""
 		switch {
@@ -151,13 +172,13 @@ func perOf(text string) (of, per string) {
 		case strings.HasPrefix(text[i:], " per "):
 			rest = text[i+len(" per "):]
 		case text[i] == '.' || text[i] == ',':
-			return text, ""
+			return text, "", ""
 		}
 		if w := leadingWord(rest); w != "" {
-			return text[:i], stem(w)
+			return text[:i], stem(w), rest[len(w):]
 		}
 	}
-	return text, ""
+	return text, "", ""
 }
 
 // which finds the word that tells one number from others of its kind.
@@ -189,7 +210,7 @@ func printed(text string, n number) context {
 	if strings.Contains(before, "p(") {
 		before = percentiles().ReplaceAllString(before, "p$1")
 	}
-	left, part := labelBefore(before)
+	left, part, labelled := labelBefore(before)
 	c.unit = labelUnit(left)
 	wordFirst := startsWithWord(part)
 	right, numberNext := nounAfter(text[n.end:to])
@@ -197,10 +218,10 @@ func printed(text string, n number) context {
 	if numberNext && wordFirst && strings.TrimSpace(rest) == "" {
 		c.noun = nil // "p50 12 ms p99 40 ms": it belongs to the next
 	}
-	if of, per := perOf(left); per != "" && c.per == "" {
+	if of, per, _ := perOf(left); per != "" && c.per == "" {
 		left, c.per = of, per
 	}
-	if wordFirst || left == part {
+	if labelled || wordFirst || left == part {
 		c.label = content(left)
 		c.which = which(left, true)
 	}
@@ -219,20 +240,25 @@ func printed(text string, n number) context {
 	}
 	c.columns(text, n)
 	c.ended = cmp.Or(ending(c.noun), ending(c.label), ending(c.head))
+	if w := strings.ToLower(leadingWord(strings.TrimSpace(right))); w == "total" || w == "collected" || w == "ran" {
+		c.ended = "total"
+	}
 	if parents := jsonParents(text, n.start); len(parents) > 0 {
-		c.label = append(c.label, parents...)
+		c.head = append(c.head, parents...)
 	}
 	return c
 }
 
 // labelBefore is the label in front of a number: the words after the number
 // before it, and the part of the line, up to a delimiter, in which it stands.
-func labelBefore(line string) (label, part string) {
+func labelBefore(line string) (label, part string, labelled bool) {
 	part = strings.TrimRight(line, " \t\"'~≈±<>=$(")
 	delimiters := ",;|{}()[]\t"
 	if s := strings.TrimRight(line, " \t\"'"); strings.HasSuffix(s, ":") || strings.HasSuffix(s, "=") {
+		labelled = true
 		part, delimiters = strings.TrimRight(s, ":=\"' "), ",;|{\t"
 	}
+	part = strings.ReplaceAll(part, "│", "|")
 	part = part[strings.LastIndexAny(part, delimiters)+1:]
 	if i := strings.LastIndex(strings.TrimRight(part, " "), "  "); i >= 0 {
 		part = part[i:]
@@ -244,7 +270,7 @@ func labelBefore(line string) (label, part string) {
 			label = label[len(w):]
 		}
 	}
-	return label, part
+	return label, part, labelled
 }
 
 // inWord: the digit is one of a name, like p99.

@@ -182,16 +182,16 @@ func (j *judge) number(text string, x *open, n number, c context, how likeness, 
 	}
 	near := x.isNear(text, n, c, how, m)
 	if m.prints != "" && x.number.digits >= 2 && j.prints(m.prints, x) {
-		s.source = queue.SourceAgent
+		s.source = m.told()
 		j.take(x, s)
 		return
 	}
 	if m.computes != "" && overlap(x.about.all(), content(m.computes)) {
-		s.source = queue.SourceAgent
+		s.source = m.told()
 		j.take(x, s)
 		return
 	}
-	if m.source == queue.SourceAgent && x.number.digits >= 2 {
+	if (m.source == queue.SourceAgent || m.source == queue.SourceAgentFile) && x.number.digits >= 2 {
 		near = true // whatever it prints, the agent has told it to
 	}
 	if !near {

@@ -25,12 +25,20 @@ type made struct {
 	prints   string   // what it was told to print
 	code     string   // for an interpreter, in the line
 	computes string   // what it prints with a sum of its own in it
-	local    bool     // it asks a server on this machine
+	scripted bool     // it runs a script that the agent wrote
 	lists    bool     // each line names a file at its end
 	reads    bool     // it only shows what stands in files
 	history  bool     // it shows what was committed
 	remote   bool     // it asks a place to which the agent may have sent it
 	changes  bool     // it changes files
+}
+
+// told is the source of what a command was told to print.
+func (m *made) told() queue.ClaimSource {
+	if m.scripted {
+		return queue.SourceAgentFile
+	}
+	return queue.SourceAgent
 }
 
 // prose: what people write in sentences, and programs in lines.
@@ -49,7 +57,7 @@ func (o *own) read(c *transcript.Call) *made {
 	switch c.Name {
 	case "Bash":
 		m.line = in.Command
-		m.readLine()
+		m.readLine(o.files.text)
 	case "Read", "Grep", "Glob", "LS", "NotebookRead":
 		m.source, m.reads = queue.SourceFile, true
 		m.names = []string{cmp.Or(in.FilePath, in.NotebookPath, in.Path)}
@@ -83,9 +91,9 @@ func wordSet(words string) map[string]bool {
 	return m
 }
 
-func (m *made) readLine() {
-	read := shell.Read(m.line, shell.Options{})
-	m.commands = read.Commands
+func (m *made) readLine(files func(name string) (string, bool)) {
+	read := shell.Read(m.line, shell.Options{ReadFile: files})
+	m.commands, m.scripted = read.Commands, len(read.Ran) > 0
 	counted, wc := "", false
 	shows, reads, fetches, closedAll := false, len(read.Commands) > 0, false, len(read.Commands) > 0
 	var words strings.Builder
@@ -98,7 +106,6 @@ func (m *made) readLine() {
 		reads = reads && (readers[program] || counts || showsHistory(c))
 		local := fetchers[program] && isLocal(c)
 		fetches = fetches || fetchers[program] && !local
-		m.local = m.local || local
 		m.remote = m.remote || stores[program]
 		closed := m.closed(c)
 		closedAll = closedAll && closed
@@ -124,6 +131,9 @@ func (m *made) readLine() {
 	if wc || strings.Contains(counted, "match") {
 		m.counts = content(counted)
 	}
+	if n := len(read.Commands); n > 1 && (read.Commands[n-1].Program() == "wc" || countsLines(&read.Commands[n-1]) && strings.HasSuffix(read.Commands[n-1].Program(), "grep")) {
+		shows = false // a pipe into a counter
+	}
 	m.reads = reads && shows
 	m.changes = slices.ContainsFunc(read.Written, func(w shell.Write) bool { return !isProse(w.Name) && w.Name != "/dev/null" }) ||
 		slices.ContainsFunc(read.Commands, func(c shell.Command) bool { return movesTree(&c) })
@@ -131,6 +141,9 @@ func (m *made) readLine() {
 	switch {
 	case closedAll:
 		m.source = queue.SourceAgent
+		if len(read.Ran) > 0 {
+			m.source = queue.SourceAgentFile
+		}
 	case m.reads:
 		m.source = queue.SourceFile
 	case fetches:

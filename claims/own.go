@@ -57,7 +57,7 @@ func (o *own) worth(m *made, quote string, holds func(text string) bool) queue.C
 	if m.reads && o.wrote(quote) {
 		return queue.SourceAgentFile
 	}
-	if m.local && o.serves(holds) {
+	if m.source == queue.SourceResult && o.programs(holds) {
 		return queue.SourceAgentFile
 	}
 	if (m.remote || m.history) && slices.ContainsFunc(o.sent, holds) {
@@ -66,10 +66,11 @@ func (o *own) worth(m *made, quote string, holds func(text string) bool) queue.C
 	return m.source
 }
 
-// serves: a server that the agent wrote may answer what stands in its files.
-func (o *own) serves(holds func(text string) bool) bool {
-	for _, text := range o.files.texts {
-		if holds(text) {
+// programs: what a program prints may stand in one that the agent wrote, in a
+// test, a server or what it is configured with.
+func (o *own) programs(holds func(text string) bool) bool {
+	for name, text := range o.files.texts {
+		if !isProse(name) && holds(text) {
 			return true
 		}
 	}

@@ -3,7 +3,9 @@ package claims
 import "slices"
 
 // all are the words of a context.
-func (c context) all() []string { return slices.Concat(c.noun, c.label, c.head) }
+func (c context) all() []string {
+	return slices.DeleteFunc(slices.Concat(c.noun, c.label, c.head), func(w string) bool { return w == "" })
+}
 
 // sameThing reports whether a source's number is a number of what is claimed.
 // command are the words of the command that printed it: they stand for a line
@@ -69,7 +71,7 @@ func sameEnding(c, s context) bool {
 	case s.ended:
 		return true
 	case "":
-		return s.ended == "pass" || slices.Contains(c.label, s.ended)
+		return s.ended == "pass" || s.ended == "total" || slices.Contains(c.label, s.ended)
 	case "pass":
 		return s.ended == ""
 	}
@@ -84,12 +86,15 @@ func (c context) elsewhere(s context) bool {
 	for _, a := range [][]string{c.noun, c.label} {
 		for _, b := range [][]string{s.noun, s.label} {
 			for i, w := range a {
+				if w == "" {
+					continue
+				}
 				k := slices.Index(b, w)
 				if k < 0 {
 					continue
 				}
 				shared++
-				if i > 0 && k > 0 && a[i-1] != b[k-1] && !slices.Contains(theirs, a[i-1]) && !slices.Contains(mine, b[k-1]) && !outcomes[b[k-1]] {
+				if i > 0 && k > 0 && a[i-1] != "" && a[i-1] != b[k-1] && !slices.Contains(theirs, a[i-1]) && !slices.Contains(mine, b[k-1]) && !outcomes[b[k-1]] {
 					apart++
 				}
 			}

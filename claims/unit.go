@@ -98,7 +98,7 @@ func unitAfter(text string) (unit string, size int) {
 	if !ok {
 		u, ok = units[singular(strings.ToLower(word))]
 	}
-	if !ok || space == 0 && word != "%" || shortWord[strings.ToLower(word)] {
+	if !ok || space == 0 && word != "%" || shortWord[strings.ToLower(word)] && word != "B" {
 		return "", 0
 	}
 	return u, space + len(word)

@@ -13,6 +13,7 @@ type work struct {
 	name   string
 	said   func() *regexp.Regexp // how a text says that it was run, or went well
 	call   func() *regexp.Regexp // how a simple command runs it; nil = none does
+	but    func() *regexp.Regexp // what looks like it, and only tells or prepares; may be nil
 	unseen string                // why no call shows it; "" = one may
 	tree   bool                  // what it says holds for the files as they were
 	of     []string              // names of works of which it may be any
@@ -69,7 +70,8 @@ var works = []work{
 	{
 		name: "a migration",
 		said: lazy(`(?i)\b(ran|re-?ran|applied|executed|performed|(have|has|been|was|were) (re-?)?run) (all |the |both |new |pending |database |db |schema |data )*migrations?\b|\bmigrations? (was |were |has been |have been |is |are )?(successfully )?(ran|run|applied|executed|complete[ds]?|succeed(s|ed)|pass(es|ed)|works?|done|finished)\b|\bmigrated (the )?(database|db|schema|data|table)|\b(database|db|schema|tables?) (was |were |has been |have been |is )?migrated\b`),
-		call: lazy(`(?i)migrat|alembic (upgrade|downgrade)|(rails|rake)( \S+)* db:|flyway|liquibase|(goose|dbmate)( \S+)* (up|down)|knex( \S+)* latest|prisma (db push|migrate)|sqlx |diesel |atlas |\becto\.|typeorm|sequelize|drizzle-kit|psql|mysql|sqlite3`),
+		call: lazy(`(?i)migrat|alembic (upgrade|downgrade)|(rails|rake)( \S+)* db:|flyway|liquibase|(goose|dbmate)( \S+)* (up|down)|knex( \S+)* latest|prisma (db push|migrate)|sqlx |diesel |atlas |\becto\.|typeorm|sequelize|drizzle-kit|(psql|mysql|sqlite3)\b.*(\.sql\b| -f )`),
+		but:  lazy(`(?i)status|makemigrations|migrat\w*[: ](make|create|generate|new|list|show|diff|plan)|(make|create|generate|new|add|list|show)[: -]migrat|--plan|--check|--sql\b|current|history|heads`),
 	},
 	{
 		name: "something done by hand", unseen: "done by hand",
@@ -105,7 +107,7 @@ func (w *work) runsIt(c *shell.Command) bool {
 	argv := make([]string, len(c.Argv))
 	for i, a := range c.Argv {
 		argv[i] = a.Text
-		if i > 0 && onlyAsked[a.Text] {
+		if option, _, _ := strings.Cut(a.Text, "="); i > 0 && onlyAsked[option] {
 			return false
 		}
 	}
@@ -114,7 +116,8 @@ func (w *work) runsIt(c *shell.Command) bool {
 	}
 	argv[0] = program
 	line := strings.Join(argv, " ")
-	return w.call().MatchString(clip(line, 2000))
+	line = clip(line, 2000)
+	return w.call().MatchString(line) && (w.but == nil || !w.but().MatchString(line))
 }
 
 // selects: options by which a runner is told to run a part of the tests.

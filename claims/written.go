@@ -29,6 +29,7 @@ func newWritten() written {
 // edit is one change of a file.
 type edit struct {
 	name, old, text string
+	from            string // a file that was copied or moved there
 	appends         bool
 }
 
@@ -62,19 +63,46 @@ func edits(c *transcript.Call) []edit {
 	case "NotebookEdit":
 		out = append(out, edit{name: in.NotebookPath, text: in.NewSource, appends: true})
 	case "Bash":
-		for _, w := range shell.Read(in.Command, shell.Options{}).Written {
+		read := shell.Read(in.Command, shell.Options{})
+		for _, w := range read.Written {
 			if w.Known {
 				out = append(out, edit{name: w.Name, text: w.Text, appends: w.Append})
 			}
 		}
+		for i := range read.Commands {
+			out = append(out, copied(&read.Commands[i])...)
+		}
 	}
 	return slices.DeleteFunc(out, func(e edit) bool { return e.name == "" })
+}
+
+// copied is what cp and mv make of one file.
+func copied(c *shell.Command) []edit {
+	if p := c.Program(); p != "cp" && p != "mv" && p != "ln" && p != "install" {
+		return nil
+	}
+	var names []string
+	for _, w := range c.Argv[1:] {
+		if !strings.HasPrefix(w.Text, "-") {
+			names = append(names, w.Text)
+		}
+	}
+	if len(names) != 2 {
+		return nil
+	}
+	return []edit{{name: names[1], from: names[0]}}
 }
 
 func (w *written) write(c *transcript.Call) {
 	for _, e := range edits(c) {
 		name := path.Clean(e.name)
 		text := e.text
+		if e.from != "" {
+			var ok bool
+			if text, ok = w.text(e.from); !ok {
+				continue
+			}
+		}
 		if _, ok := w.texts[name]; !ok && (e.old != "" || e.appends) {
 			w.parts[name] = true
 		}
