@@ -261,16 +261,19 @@ func (m *model) approve(a queue.Action) tea.Cmd {
 // has been on the screen.
 func (m *model) askingKey(name string) tea.Cmd {
 	switch name {
-	case "i":
-		if w := m.ask.with; w != nil {
-			w.in = !w.in
-			return nil
+	case "i", "y", "Y":
+		w := m.ask.with
+		if name == "i" && w == nil {
+			break
 		}
-	case "y", "Y":
 		if n := m.page.unseen(); n > 0 {
 			return m.say(true, fmt.Sprintf("%d of %d lines have not been on the screen yet: space shows them", n, m.page.lines))
 		}
-		if w := m.ask.with; w != nil && w.all && !w.in {
+		if name == "i" {
+			w.in = !w.in
+			return nil
+		}
+		if w != nil && w.all && !w.in {
 			return m.say(true, "nothing would be run: i takes in what has changed, n leaves it")
 		}
 		if word := m.ask.word; word != "" {

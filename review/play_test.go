@@ -256,6 +256,17 @@ func TestABatchLeavesOutWhatHasChanged(t *testing.T) {
 	if len(d.ran) > 0 {
 		t.Errorf("ran %q", d.ran)
 	}
+	// Only once the reasons have been on the screen.
+	d, v = begin(0, 2)
+	v.send(tea.WindowSizeMsg{Width: 80, Height: 12})
+	v.page.set(v.page.text)
+	v.page.scroll(0)
+	v.press("i")
+	v.wants("lines have not been on the screen yet")
+	v.press("end", "space", "space", "space", "y")
+	if diff := cmp.Diff([]string{"npm publish"}, d.ran); diff != "" {
+		t.Error(diff)
+	}
 	d, v = begin(0)
 	v.wants("nothing to run: all have changed.")
 	v.press("y")
