@@ -1,9 +1,6 @@
 package audit
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -34,37 +31,20 @@ func EventOf(x queue.Action) receipt.Event {
 	return receipt.Replayed
 }
 
-// Decide adds to the trail of an action's session what a person did with it, as
-// EventOf tells: the result of receipt.Answered is the answer, of Replayed what
-// the replay gave, of TakenBack the word for what is taken back. A session
-// without a trail is left alone.
-func Decide(ctx context.Context, store *queue.Store, event receipt.Event, x queue.Action, now time.Time) error {
-	s, err := store.Session(ctx, x.Session)
-	if errors.Is(err, queue.ErrNotFound) || err == nil && s.AuditKey == "" {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("note the decision: %w", err)
-	}
-	attempts, err := store.Attempts(ctx, s.ID)
-	if err != nil {
-		return fmt.Errorf("note the decision: %w", err)
-	}
-	r := receipt.Record{Event: event, Scope: s.ID, Tool: x.Tool, ToolUseID: x.ToolUseID, TS: now.Unix(), ArgsSHA256: argsHash(x)}
-	for _, a := range attempts {
-		if a.ID == x.Attempt {
-			r.Scope = a.Scope()
-		}
-	}
+// Decision is the record of what was done last with an action, as EventOf tells:
+// the result of receipt.Answered is the answer, of Replayed what the replay gave,
+// of TakenBack the word for what is taken back.
+func Decision(x queue.Action, scope string, now time.Time) receipt.Record {
+	r := receipt.Record{Event: EventOf(x), Scope: scope, Tool: x.Tool, ToolUseID: x.ToolUseID, TS: now.Unix(), ArgsSHA256: argsHash(x)}
 	switch {
-	case event == receipt.Replayed && x.Replay != nil:
+	case r.Event == receipt.Replayed && x.Replay != nil:
 		r.ResultSHA256 = receipt.SumHex([]byte(x.Replay.Output))
-	case event == receipt.Answered:
+	case r.Event == receipt.Answered:
 		r.ResultSHA256 = receipt.SumHex([]byte(x.AnswerText()))
-	case event == receipt.TakenBack:
+	case r.Event == receipt.TakenBack:
 		r.ResultSHA256 = receipt.SumHex([]byte(takenBack(x)))
 	}
-	return store.AppendAudit(ctx, s.ID, "", r.Next)
+	return r
 }
 
 // takenBack is the verb of the decision that the last one, an undo, is about.

@@ -28,7 +28,15 @@ type night struct {
 func newNight(t *testing.T) *night {
 	t.Helper()
 	dir := t.TempDir()
-	store, err := queue.Open(dir, queue.Options{Now: func() time.Time { return now }})
+	store, err := queue.Open(dir, queue.Options{
+		Now: func() time.Time { return now },
+		Audit: &queue.Recorder{
+			Record: func(x queue.Action, scope string, n uint64, last []byte) ([]byte, error) {
+				return Decision(x, scope, now).Next(n, last)
+			},
+			Failed: func(x queue.Action, err error) { t.Errorf("#%d: %v", x.Number, err) },
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -149,65 +148,23 @@ func TestLoadFromADamagedFile(t *testing.T) {
 	}
 }
 
-func TestDecide(t *testing.T) {
-	n := newNight(t)
-	n.story("a")
-	at := n.attempts[0]
+// An answer stands in the trail by its hash, beside that of the question.
+func TestDecisionOfAnAnswer(t *testing.T) {
 	x := queue.Action{
-		Session: n.session.ID, Attempt: at.ID, Tool: "Bash", ToolUseID: "toolu_9", Command: "git push",
-		Input: []byte(` {"command": "git push", "a": 1}`), Replay: &queue.Replay{Output: "pushed\n"},
-	}
-	for _, event := range []receipt.Event{receipt.Approved, receipt.Replayed, receipt.Rejected} {
-		if err := Decide(t.Context(), n.store, event, x, now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	trail := n.trail()
-	args := receipt.SumHex([]byte(`{"a":1,"command":"git push"}`))
-	for i, event := range []receipt.Event{receipt.Approved, receipt.Replayed, receipt.Rejected} {
-		r, err := receipt.ParseRecord(trail.Records[4+i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		result := ""
-		if event == receipt.Replayed {
-			result = receipt.SumHex([]byte("pushed\n"))
-		}
-		if r.Event != event || r.Scope != at.Scope() || r.Tool != "Bash" || r.ToolUseID != "toolu_9" || r.ArgsSHA256 != args || r.ResultSHA256 != result || r.TS != now.Unix() {
-			t.Errorf("%+v", r)
-		}
-	}
-	if r := Check(trail, Ask{Known: n.known()}); !r.OK() || r.Decisions != 3 {
-		t.Errorf("%+v", r)
-	}
-}
-
-// What a person answers stands in the trail by its hash, beside that of the
-// question.
-func TestDecideAnAnswer(t *testing.T) {
-	n := newNight(t)
-	n.story("a")
-	at := n.attempts[0]
-	x := queue.Action{
-		Kind: queue.KindQuestion, Session: n.session.ID, Attempt: at.ID, Command: "Which port?", Status: queue.Answered,
+		Kind: queue.KindQuestion, Command: "Which port?", Status: queue.Answered,
 		Decisions: []queue.Decision{{Verb: queue.Answer, Reason: "80"}, {Verb: queue.Answer, Reason: "8080"}},
 	}
-	if err := Decide(t.Context(), n.store, receipt.Answered, x, now); err != nil {
-		t.Fatal(err)
+	want := receipt.Record{
+		Event: receipt.Answered, Scope: "s/a-1", TS: now.Unix(), ArgsSHA256: receipt.SumHex([]byte("Which port?")), ResultSHA256: receipt.SumHex([]byte("8080")),
 	}
-	trail := n.trail()
-	r, err := receipt.ParseRecord(trail.Records[len(trail.Records)-1])
-	if err != nil || r.Event != receipt.Answered || r.Scope != at.Scope() || r.ArgsSHA256 != receipt.SumHex([]byte("Which port?")) || r.ResultSHA256 != receipt.SumHex([]byte("8080")) {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if c := Check(trail, Ask{Known: n.known()}); !c.OK() || c.Decisions != 1 {
-		t.Errorf("%+v", c)
+	if got := Decision(x, "s/a-1", now); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
 // What is done with an action is told by its last decision, and an undo stands
 // in the trail beside what it takes back.
-func TestDecideTakesBack(t *testing.T) {
+func TestDecisionsAreInTheTrail(t *testing.T) {
 	n := newNight(t)
 	n.story("a")
 	x, _, err := n.store.Add(t.Context(), queue.Action{
@@ -248,9 +205,6 @@ func TestDecideTakesBack(t *testing.T) {
 		if x, err = s.do(); err != nil {
 			t.Fatalf("step %d: %v", i, err)
 		}
-		if err := Decide(t.Context(), n.store, EventOf(x), x, now); err != nil {
-			t.Fatal(err)
-		}
 		trail := n.trail()
 		r, err := receipt.ParseRecord(trail.Records[len(trail.Records)-1])
 		if err != nil || r.Event != s.event || r.ArgsSHA256 != s.args || r.ResultSHA256 != s.result || r.Scope != n.attempts[0].Scope() || r.ToolUseID != "toolu_9" {
@@ -267,25 +221,23 @@ func TestDecideTakesBack(t *testing.T) {
 	}
 }
 
-// Sessions without a trail get none by a decision; a queue that cannot be
-// written is an error, for the caller to tell.
-func TestDecideWithoutATrail(t *testing.T) {
+// Sessions without a trail get none by a decision.
+func TestDecisionWithoutATrail(t *testing.T) {
 	n := newNight(t)
 	bare := queue.Session{ID: uuid.Must(uuid.NewV7()).String(), Started: now}
 	if err := n.store.PutSession(t.Context(), bare); err != nil {
 		t.Fatal(err)
 	}
 	for _, session := range []string{bare.ID, uuid.Must(uuid.NewV7()).String(), "from-a-scan"} {
-		if err := Decide(t.Context(), n.store, receipt.Rejected, queue.Action{Session: session}, now); err != nil {
+		x, _, err := n.store.Add(t.Context(), queue.Action{Session: session, Tool: "Bash", ToolUseID: session, Command: "git push", Tier: policy.External, Evidence: policy.Blocked})
+		if err == nil {
+			_, err = n.store.Decide(t.Context(), x.ID, queue.Decision{Verb: queue.Reject})
+		}
+		if err != nil {
 			t.Errorf("%q: %v", session, err)
 		}
 		if got, err := n.store.Audit(t.Context(), session); err != nil || len(got.Records) != 0 {
 			t.Errorf("%q: %+v, %v", session, got, err)
 		}
-	}
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := Decide(over, n.store, receipt.Rejected, queue.Action{Session: n.session.ID}, now); err == nil {
-		t.Error("no error")
 	}
 }

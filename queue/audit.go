@@ -31,38 +31,40 @@ type AuditTrail struct {
 // many there are and what the last one is: decisions are added by other
 // processes while a run goes on. receipt, when not "", finds the record again.
 func (s *Store) AppendAudit(ctx context.Context, session, receipt string, next func(n uint64, last []byte) ([]byte, error)) error {
-	err := s.update(ctx, func(tx *bolt.Tx) error {
-		b, err := sessionBucket(tx, bucketAudit, session)
-		if err != nil {
-			return err
-		}
-		n := uint64(0)
-		key, last := b.Cursor().Last()
-		if key != nil {
-			n = binary.BigEndian.Uint64(key) + 1
-		}
-		record, err := next(n, bytes.Clone(last))
-		if err != nil {
-			return err
-		}
-		if receipt != "" {
-			index, err := tx.CreateBucketIfNotExists([]byte(bucketReceipts))
-			if err != nil {
-				return err
-			}
-			// The first one stays: in zc-v1 two calls can share a token.
-			if index.Get([]byte(receipt)) == nil {
-				if err := index.Put([]byte(receipt), append(numberKey(n), session...)); err != nil {
-					return err
-				}
-			}
-		}
-		return b.Put(numberKey(n), record)
-	})
+	err := s.update(ctx, func(tx *bolt.Tx) error { return appendAudit(tx, session, receipt, next) })
 	if err != nil {
 		return fmt.Errorf("append to the audit trail: %w", err)
 	}
 	return nil
+}
+
+func appendAudit(tx *bolt.Tx, session, receipt string, next func(n uint64, last []byte) ([]byte, error)) error {
+	b, err := sessionBucket(tx, bucketAudit, session)
+	if err != nil {
+		return err
+	}
+	n := uint64(0)
+	key, last := b.Cursor().Last()
+	if key != nil {
+		n = binary.BigEndian.Uint64(key) + 1
+	}
+	record, err := next(n, bytes.Clone(last))
+	if err != nil {
+		return err
+	}
+	if receipt != "" {
+		index, err := tx.CreateBucketIfNotExists([]byte(bucketReceipts))
+		if err != nil {
+			return err
+		}
+		// The first one stays: in zc-v1 two calls can share a token.
+		if index.Get([]byte(receipt)) == nil {
+			if err := index.Put([]byte(receipt), append(numberKey(n), session...)); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Put(numberKey(n), record)
 }
 
 // AddCheckpoint keeps a signed state of a session's trail. sign makes it from

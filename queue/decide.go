@@ -23,7 +23,7 @@ const (
 // approved; reject takes a pending, approved, failed, unknown or
 // answered one to rejected. Any other status is an ErrStatus and changes nothing.
 func (s *Store) Decide(ctx context.Context, ref string, d Decision) (Action, error) {
-	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error { return s.decide(a, d) })
+	return s.act(ctx, ref, func(_ *bolt.Tx, a *Action) error { return s.decide(a, d) })
 }
 
 func (s *Store) decide(a *Action, d Decision) error {
@@ -56,7 +56,7 @@ func (s *Store) decide(a *Action, d Decision) error {
 // about (ErrAsked), or one whose last replay failed or died.
 // Mentions and files are refused with ErrMention and ErrWritten.
 func (s *Store) BeginReplay(ctx context.Context, ref string, form *Edited, d Decision, again bool) (Action, error) {
-	return s.change(ctx, ref, func(tx *bolt.Tx, a *Action) error {
+	return s.act(ctx, ref, func(tx *bolt.Tx, a *Action) error {
 		if err := mayReplay(*a, again); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func replayable(a Action) error {
 // error of ours, else failed. One that was given up as unknown is put right by
 // the process that did run it.
 func (s *Store) EndReplay(ctx context.Context, ref string, r Replay) (Action, error) {
-	return s.change(ctx, ref, func(tx *bolt.Tx, a *Action) error {
+	return s.act(ctx, ref, func(tx *bolt.Tx, a *Action) error {
 		if a.Status != Replaying && a.Status != Unknown || a.Owner == nil || *a.Owner != s.o.Self {
 			return statusError(*a)
 		}

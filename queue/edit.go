@@ -39,7 +39,7 @@ func (a Action) AsRun() Action {
 // form holds again. An approval of the form before is void: the action is
 // pending again.
 func (s *Store) Edit(ctx context.Context, ref string, form *Edited, d Decision) (Action, error) {
-	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error {
+	return s.act(ctx, ref, func(_ *bolt.Tx, a *Action) error {
 		if err := replayable(*a); err != nil {
 			return err
 		}

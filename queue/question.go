@@ -49,7 +49,7 @@ func (a *Action) AnswerText() string {
 // the stories go on, and may be empty. Anything else than a question is
 // ErrNoQuestion.
 func (s *Store) Answer(ctx context.Context, ref string, d Decision) (Action, error) {
-	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error { return s.answer(a, d) })
+	return s.act(ctx, ref, func(_ *bolt.Tx, a *Action) error { return s.answer(a, d) })
 }
 
 func (s *Store) answer(a *Action, d Decision) error {

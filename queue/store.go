@@ -24,6 +24,7 @@ type Options struct {
 	ReadOnly bool             // makes nothing, changes nothing
 	Self     Owner            // this process, recorded while it replays; zero = the pid alone
 	Alive    func(Owner) bool // whether such a process still runs; nil = by pid alone
+	Audit    *Recorder        // of what people do with actions; nil = no record is made
 }
 
 // Store is the queue of one repository. It is safe for use by many goroutines

@@ -28,7 +28,7 @@ func (e *ChangedError) Error() string {
 // or answered action waits again, or stands as failed or unknown if that is
 // what it was. The decision stays in the history, with this one behind it.
 func (s *Store) Undo(ctx context.Context, ref string, d Decision) (Action, error) {
-	return s.change(ctx, ref, func(_ *bolt.Tx, a *Action) error { return s.undo(a, d) })
+	return s.act(ctx, ref, func(_ *bolt.Tx, a *Action) error { return s.undo(a, d) })
 }
 
 func (s *Store) undo(a *Action, d Decision) error {
@@ -54,7 +54,7 @@ func (s *Store) undo(a *Action, d Decision) error {
 // action as the person saw it. If anybody has done anything with it since, that
 // is a *ChangedError and nothing changes.
 func (s *Store) DecideSeen(ctx context.Context, seen Action, d Decision) (Action, error) {
-	return s.change(ctx, seen.ID, func(_ *bolt.Tx, a *Action) error {
+	return s.act(ctx, seen.ID, func(_ *bolt.Tx, a *Action) error {
 		switch {
 		case !a.Stands(seen):
 			return &ChangedError{Now: *a}

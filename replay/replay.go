@@ -64,10 +64,6 @@ type Request struct {
 	// given what was shown, and waits for the answer. nil = by a line.
 	Agree func(context.Context, queue.Action, Since) (bool, error)
 
-	// Decided is told of the action when its replay begins and when that has
-	// ended, after the queue has been; may be nil.
-	Decided func(context.Context, queue.Action)
-
 	offline bool // look without asking anybody else
 }
 
@@ -176,9 +172,6 @@ func (r Request) begin(ctx context.Context, a queue.Action) (queue.Action, error
 		}
 		return begun, asRefused(a, err)
 	}
-	if r.Decided != nil {
-		r.Decided(ctx, begun)
-	}
 	return begun, nil
 }
 
@@ -211,9 +204,6 @@ func (r Request) conclude(ctx context.Context, a queue.Action, rec queue.Replay,
 	res = Result{Action: a, Ran: true, ExitCode: rec.ExitCode}
 	if res.Action, err = r.end(ctx, a, rec); err != nil {
 		return res, fmt.Errorf("action #%d was run (exit %d), but the queue could not record it: %w", a.Number, rec.ExitCode, err)
-	}
-	if r.Decided != nil {
-		r.Decided(ctx, res.Action)
 	}
 	if err := r.say(a, left, rec); err != nil {
 		return res, err

@@ -65,7 +65,6 @@ func (a *app) answerQuestion(ctx context.Context, ref, text string) error {
 	if x, err = store.Answer(ctx, ref, queue.Decision{Who: a.who(), When: a.now().UTC(), Reason: text}); err != nil {
 		return err
 	}
-	a.decided(store)(ctx, x)
 	if x.Checkpoint != "" {
 		a.printf("approved #%d; the next loop run goes on from story %s and tells it what you said\n", x.Number, term.Quote(x.Story))
 		return nil
@@ -95,7 +94,6 @@ func (a *app) approveCheckpoint(ctx context.Context, store *queue.Store, ref str
 	if err != nil {
 		return false, err
 	}
-	a.decided(store)(ctx, x)
 	a.printf("approved #%d; the next loop run goes on from story %s\n", x.Number, term.Quote(x.Story))
 	return true, nil
 }

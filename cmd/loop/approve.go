@@ -130,7 +130,7 @@ func (a approval) one(ctx context.Context, ref string) error {
 	r, err := replay.Run(ctx, replay.Request{
 		Store: a.store, Ref: ref, In: a.stdin, Out: a.stdout, IsTerminal: term.IsTerminal(a.stdin) && term.IsTerminal(a.stdout),
 		Yes: a.o.yes, Again: a.o.again, Anyway: a.o.anyway, DryRun: a.o.dryRun, Who: a.who(), Now: a.now, Env: a.env,
-		InsideAgent: a.inside, Timeout: a.o.timeout, Decided: a.decided(a.store), Edit: edit,
+		InsideAgent: a.inside, Timeout: a.o.timeout, Edit: edit,
 		MCP: a.mcp, Version: buildOf().Version,
 	})
 	switch {
@@ -202,7 +202,6 @@ func (a *app) reject(ctx context.Context, refs []string, reason string, always, 
 			errs = append(errs, err)
 			continue
 		}
-		a.decided(store)(ctx, x)
 		if x.Checkpoint != "" {
 			a.printf("rejected #%d: what it holds back stays where it is (loop approve %d lets it go on)\n", x.Number, x.Number)
 			continue

@@ -172,7 +172,6 @@ func (d *demo) morning(ctx context.Context, store *queue.Store, snap queue.Snaps
 		d.a.printf("\n$ loop approve %d --yes\n\n", x.Number)
 		_, err := replay.Run(ctx, replay.Request{
 			Store: store, Ref: x.ID, Out: d.a.stdout, Yes: true, Who: d.a.who(), Now: d.a.now, Env: d.env,
-			Decided: d.a.decided(store),
 		})
 		if err != nil {
 			return err

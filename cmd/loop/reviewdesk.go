@@ -104,11 +104,7 @@ func (d *desk) Decide(ctx context.Context, seen queue.Action, verb, reason strin
 	if err := d.a.forPeople(ctx, d.store, d.name); err != nil {
 		return queue.Action{}, err
 	}
-	x, err := d.store.DecideSeen(ctx, seen, queue.Decision{Verb: verb, Who: d.a.who(), When: d.a.now().UTC(), Reason: reason})
-	if err == nil {
-		d.a.decided(d.store)(ctx, x)
-	}
-	return x, err
+	return d.store.DecideSeen(ctx, seen, queue.Decision{Verb: verb, Who: d.a.who(), When: d.a.now().UTC(), Reason: reason})
 }
 
 func (d *desk) Edit(ctx context.Context, seen queue.Action, text string) (queue.Action, error) {
@@ -130,11 +126,7 @@ func (d *desk) Edit(ctx context.Context, seen queue.Action, text string) (queue.
 	if !now.Stands(seen) {
 		return now, &queue.ChangedError{Now: now}
 	}
-	x, err := d.store.Edit(ctx, seen.ID, form, queue.Decision{Who: d.a.who(), When: d.a.now().UTC()})
-	if err == nil && !x.Stands(seen) { // the same form again is no decision
-		d.a.decided(d.store)(ctx, x)
-	}
-	return x, err
+	return d.store.Edit(ctx, seen.ID, form, queue.Decision{Who: d.a.who(), When: d.a.now().UTC()})
 }
 
 func (d *desk) Rule(ctx context.Context, seen queue.Action, verb, reason string) (review.Rule, error) {
@@ -155,8 +147,8 @@ func (d *desk) Write(ctx context.Context, r review.Rule) error {
 func (d *desk) Replay(ctx context.Context, seen queue.Action, insist replay.Insist, w io.Writer, agree review.Agree) (replay.Result, error) {
 	return replay.Run(ctx, replay.Request{
 		Store: d.store, Ref: seen.ID, Out: w, Again: insist.Again, Anyway: insist.Anyway, Who: d.a.who(), Now: d.a.now, Env: d.a.env,
-		InsideAgent: d.a.insideAgent(ctx, d.store), Decided: d.a.decided(d.store),
-		MCP: d.a.mcpPlaces(d.w), Version: buildOf().Version,
+		InsideAgent: d.a.insideAgent(ctx, d.store),
+		MCP:         d.a.mcpPlaces(d.w), Version: buildOf().Version,
 		Agree: func(ctx context.Context, a queue.Action, since replay.Since) (bool, error) {
 			if !a.Stands(seen) {
 				return false, &queue.ChangedError{Now: a}

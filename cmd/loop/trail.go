@@ -137,12 +137,15 @@ func (a *app) showsReceipts(s queue.Session) bool {
 	return err == nil && c.Receipts.Show
 }
 
-// decided puts what a person did with an action into the audit trail. The
-// decision stands, whatever becomes of its record.
-func (a *app) decided(store *queue.Store) func(context.Context, queue.Action) {
-	return func(ctx context.Context, x queue.Action) {
-		if err := audit.Decide(context.WithoutCancel(ctx), store, audit.EventOf(x), x, a.now()); err != nil {
+// recorder puts what people do with actions into the audit trail. A decision
+// stands, whatever becomes of its record.
+func (a *app) recorder() *queue.Recorder {
+	return &queue.Recorder{
+		Record: func(x queue.Action, scope string, n uint64, last []byte) ([]byte, error) {
+			return audit.Decision(x, scope, a.now()).Next(n, last)
+		},
+		Failed: func(x queue.Action, err error) {
 			fmt.Fprintf(a.stderr, "loop: #%d: the decision stands, but the audit trail has no record of it: %s\n", x.Number, term.QuoteLines(err.Error()))
-		}
+		},
 	}
 }

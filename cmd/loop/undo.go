@@ -38,7 +38,6 @@ func (a *app) undo(ctx context.Context, refs []string) error {
 			errs = append(errs, err)
 			continue
 		}
-		a.decided(store)(ctx, x)
 		a.printf("taken back: #%d is %s again: %s\n", x.Number, x.Status, term.Command(x.Command))
 	}
 	return errors.Join(errs...)

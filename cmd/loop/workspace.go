@@ -40,7 +40,7 @@ func placeError(err error) error {
 func (a *app) store(w workspace.Workspace, readOnly bool) (*queue.Store, error) {
 	self := proc.Self()
 	s, err := queue.Open(w.State, queue.Options{
-		Now: a.now, ReadOnly: readOnly,
+		Now: a.now, ReadOnly: readOnly, Audit: a.recorder(),
 		Self:  queue.Owner{Pid: self.Pid, Start: self.Start, Boot: proc.BootID()},
 		Alive: func(o queue.Owner) bool { return proc.Running(o.Pid, o.Start, o.Boot) },
 	})

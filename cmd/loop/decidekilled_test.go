@@ -5,11 +5,13 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-b23e517c/loop/internal/sim"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
 )
 
 // newPost is a call of an MCP tool that waits, of a server that is a process of
@@ -91,4 +93,53 @@ func killPost(t *testing.T, killed *killer) queue.Status {
 		t.Errorf("left running: %q", left)
 	}
 	return status
+}
+
+// A command that decides is killed at each of its writes: the queue and the audit
+// trail have the same decisions.
+func TestDecisionsKilledAtEveryWrite(t *testing.T) {
+	push := sim.Script{Schema: 1, Stories: map[string]sim.Part{"1": {Steps: []sim.Step{sim.Bash("git push origin HEAD:refs/heads/night", ""), {Text: "It waits."}}}}}
+	for _, args := range [][]string{{"reject", "1"}, {"undo", "1"}, {"approve", "1", "--yes"}} {
+		for at, writes := 0, 1; at <= writes; at++ {
+			n := newLongNight(t, push, []string{"First"})
+			n.do("loop", "run", "--no-branch")
+			if args[0] == "undo" {
+				n.do("loop", "reject", "1")
+			}
+			killed := &killer{at: at, root: n.root}
+			cmd, _ := n.command("loop", args...)
+			if err := killed.run(cmd); err != nil {
+				t.Fatal(err)
+			}
+			if at == 0 {
+				writes = len(killed.log)
+			}
+			a, err := n.store().Get(t.Context(), "1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			trail, err := n.store().Audit(t.Context(), a.Session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, got := len(a.Decisions), 0
+			if a.Status == queue.Replayed {
+				want++
+			}
+			for _, line := range trail.Records {
+				switch r, err := receipt.ParseRecord(line); {
+				case err != nil:
+					t.Error(err)
+				case slices.Contains([]receipt.Event{receipt.Approved, receipt.Rejected, receipt.TakenBack, receipt.Replayed}, r.Event):
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("%q, killed at write %d of %d: it is %s with %d things done, and the trail has %d", args, at, writes, a.Status, want, got)
+			}
+			if code, out := n.do("loop", "audit", "verify"); code != exitDone {
+				t.Errorf("%q, killed at write %d: exit %d\n%s", args, at, code, out)
+			}
+		}
+	}
 }
