@@ -51,13 +51,20 @@ func (f Filter) mayMatch(raw []byte) bool {
 }
 
 func mayHold[T ~string](raw []byte, key string, values []T) bool {
-	for _, v := range values {
-		if bytes.Contains(raw, []byte(`"`+key+`":"`+string(v)+`"`)) {
-			return true
+	// What nobody has decided ends with its status: most need not be searched whole.
+	end := raw[max(0, len(raw)-recordEnd):]
+	for _, in := range [][]byte{end, raw} {
+		for _, v := range values {
+			if bytes.Contains(in, []byte(`"`+key+`":"`+string(v)+`"`)) {
+				return true
+			}
 		}
 	}
 	return len(values) == 0 || !bytes.Contains(raw, []byte(`"`+key+`":"`))
 }
+
+// recordEnd is more than the end of a record with its status takes.
+const recordEnd = 64
 
 // Get finds one action by its number ("12", "#12"), its full id, or a suffix of
 // its id of at least six hex digits that no other action has.

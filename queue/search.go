@@ -1,9 +1,10 @@
 package queue
 
 import (
-	"slices"
+	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Search is what a person looks for: words, each of which stands somewhere in
@@ -20,25 +21,41 @@ func (s Search) Finds(a *Action) bool {
 	if len(s) == 0 {
 		return true
 	}
-	texts := []string{
-		"#" + strconv.FormatUint(a.Number, 10), a.Command, a.Story, a.StoryTitle, a.Tool, a.Target, string(a.Status), string(a.Evidence), a.Session,
+	var room [4 << 10]byte // most actions fit, and ten thousand are looked at for each key
+	known := room[:0]
+	add := func(text string) { known = appendLower(append(known, '\n'), text) }
+	add("#" + strconv.FormatUint(a.Number, 10))
+	for _, text := range []string{a.Command, a.Story, a.StoryTitle, a.Tool, a.Target, string(a.Status), string(a.Evidence), a.Session} {
+		add(text)
 	}
 	if e := a.Edited; e != nil {
-		texts = append(texts, e.Command)
+		add(e.Command)
 	}
 	if a.Said != nil {
-		texts = append(texts, a.Said.Text)
+		add(a.Said.Text)
 	}
 	if a.Tool != "Bash" {
-		texts = append(texts, string(a.Input))
+		add(string(a.Input))
 	}
-	for i, t := range texts {
-		texts[i] = strings.ToLower(t)
-	}
-	for _, word := range s {
-		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, word) }) {
+	for _, word := range s { // a word holds no line break
+		if !bytes.Contains(known, []byte(word)) {
 			return false
 		}
 	}
 	return true
+}
+
+func appendLower(b []byte, text string) []byte {
+	from := len(b)
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return append(b[:from], strings.ToLower(text)...)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
 }
