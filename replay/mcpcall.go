@@ -192,6 +192,9 @@ func (r Request) callServer(ctx context.Context, a queue.Action, c *ServerCall) 
 	end()
 	tee.end()
 	rec := serverRecord(begun, res, said, err)
+	if err != nil && broken == nil {
+		rec.Error += "; whether it took effect is not known"
+	}
 	rec.Duration = r.Now().Sub(began)
 	return r.conclude(ctx, begun, rec, nil, interruption(err))
 }

@@ -202,8 +202,8 @@ func TestMCPServersOutcome(t *testing.T) {
 		screen       string
 		exact, limit bool
 	}{
-		"die":       {queue.Failed, "no database\n", "the server ended (exit 3) before it answered", "| no database\n", true, false},
-		"hang":      {queue.Failed, "waiting for the database\n", "ended after 2s", "| waiting for the database\n#1: ended after 2s", true, true},
+		"die":       {queue.Failed, "no database\n", "the server ended (exit 3) before it answered; whether it took effect is not known", "| no database\n", true, false},
+		"hang":      {queue.Failed, "waiting for the database\n", "ended after 2s; whether it took effect is not known", "| waiting for the database\n#1: ended after 2s", true, true},
 		"garbage":   {queue.Replayed, "\x1b[31mposting\x1b[0m ...\n{not json\n\ufffd\ndone\n", "", `| \x1b[31mposting\x1b[0m ...`, true, false},
 		"no":        {queue.Failed, "the channel is archived\n", "the tool says that it failed", "| the channel is archived\n#1: the tool says that it failed", true, false},
 		"long":      {queue.Replayed, strings.Repeat("0123456789abcde\n", 4<<10), "", "| 0123456789abcde\n", true, false},

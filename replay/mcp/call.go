@@ -178,7 +178,7 @@ func (s *Session) Call(ctx context.Context, arguments json.RawMessage) (out Resu
 		res, err := s.session.CallTool(ctx, &mcp.CallToolParams{Name: s.tool, Arguments: arguments})
 		var answer *jsonrpc.Error
 		switch {
-		case errors.As(err, &answer): // the server's no is an answer
+		case errors.As(err, &answer) && !undelivered(answer): // the server's no is an answer
 			out = Result{Text: answer.Message, IsError: true}
 			return nil
 		case err != nil:
@@ -192,6 +192,21 @@ func (s *Session) Call(ctx context.Context, arguments json.RawMessage) (out Resu
 	})
 	out.Text = s.hidden.in(out.Text)
 	return out, err
+}
+
+// undelivered tells an error of the library's, for what a server on HTTP did not
+// take or did not answer as it should, from a server's own.
+func undelivered(e *jsonrpc.Error) bool { return e.Code == -32005 && e.Message == rejected }
+
+const rejected = "rejected by transport"
+
+// plain is an error of the library's without its own words round the cause.
+func plain(err error) string {
+	text := err.Error()
+	for _, cut := range []string{`calling "tools/call": `, `sending "tools/call": `, rejected + ": "} {
+		text = strings.Replace(text, cut, "", 1)
+	}
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // watched runs something that the server must answer, and does not wait for
@@ -217,7 +232,7 @@ func (s *Session) watched(ctx context.Context, do func(context.Context) error) e
 	case s.process != nil && errors.Is(s.process.out.why(), io.EOF):
 		return errors.New("the server closed its output before it answered")
 	}
-	return errors.New(s.hidden.in(err.Error()))
+	return errors.New(s.hidden.in(plain(err)))
 }
 
 var errDied = errors.New("the server ended")
