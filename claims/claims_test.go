@@ -3,6 +3,7 @@ package claims
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -267,4 +268,30 @@ func TestTooManyClaimsAreCounted(t *testing.T) {
 	if len(got.Claims) != most || got.Beyond != 100-most {
 		t.Errorf("%d and %d", len(got.Claims), got.Beyond)
 	}
+}
+
+// FuzzJudge: nothing that an agent writes stops the judging.
+func FuzzJudge(f *testing.F) {
+	facts, err := os.ReadFile("testdata/cases.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for part := range strings.SplitSeq(string(facts), "\n\n") {
+		f.Add(part, part, part)
+	}
+	for _, line := range []string{"", "=", "A=1", ">", "<<", "sed -i", "echo", "python3 -c", "cat", "git", "git commit -m", "git push", "cp a", "$((", "curl -d @", "gh", "npm publish", "x=$(", "awk BEGIN"} {
+		f.Add(line, "3 x: 4 ms\n", "| 3 |\n")
+	}
+	f.Fuzz(func(t *testing.T, command, result, body string) {
+		var s session
+		s.bash(command, result)
+		s.bash(command, body)
+		in, _ := json.Marshal(map[string]string{"command": command})
+		post, _ := json.Marshal(map[string]string{"text": body})
+		for _, j := range s.judge(t, Call{Input: in}, Call{ID: "call2", Input: in}, Call{Input: post}) {
+			for _, c := range j.Claims {
+				_ = c.Basis()
+			}
+		}
+	})
 }

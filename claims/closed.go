@@ -15,7 +15,7 @@ var interpreters = wordSet("python python2 python3 node nodejs deno bun ruby per
 // closed reports whether a command can print only what the agent put into it,
 // and keeps what that is.
 func (m *made) closed(c *shell.Command) bool {
-	program := c.Program()
+	program := programOf(c)
 	told := ""
 	for i, w := range c.Argv {
 		if i > 0 {

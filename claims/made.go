@@ -99,7 +99,7 @@ func (m *made) readLine(files func(name string) (string, bool)) {
 	var words strings.Builder
 	for i := range read.Commands {
 		c := &read.Commands[i]
-		program := c.Program()
+		program := programOf(c)
 		counts := counters[program] || (program == "grep" || program == "rg") && countsLines(c)
 		m.history = m.history || showsHistory(c)
 		shows = shows || readers[program] && !counts || showsHistory(c)
@@ -151,6 +151,15 @@ func (m *made) readLine(files func(name string) (string, bool)) {
 	}
 }
 
+// programOf is the name of a command's program, and with its folder where that
+// says that it is the project's own: ./test is not test.
+func programOf(c *shell.Command) string {
+	if len(c.Argv) > 0 && strings.HasPrefix(c.Argv[0].Text, ".") {
+		return c.Argv[0].Text
+	}
+	return c.Program()
+}
+
 // countsLines: grep -c.
 func countsLines(c *shell.Command) bool {
 	return slices.ContainsFunc(c.Argv, func(w shell.Word) bool {
@@ -160,7 +169,7 @@ func countsLines(c *shell.Command) bool {
 
 // whatCounted are the things that are counted with a command.
 func whatCounted(c *shell.Command, counts bool) string {
-	switch program := c.Program(); {
+	switch program := programOf(c); {
 	case program == "wc":
 		return "lines "
 	case program == "find" || program == "ls" || program == "fd" || gitVerb(c) == "ls-files":

@@ -54,7 +54,7 @@ func (o *own) worth(m *made, quote string, holds func(text string) bool) queue.C
 			}
 		}
 	}
-	if m.reads && o.wrote(quote) {
+	if m.reads && (o.wrote(quote) || o.ownOnly(m.names)) {
 		return queue.SourceAgentFile
 	}
 	if m.source == queue.SourceResult && o.programs(holds) {
@@ -75,6 +75,22 @@ func (o *own) programs(holds func(text string) bool) bool {
 		}
 	}
 	return slices.ContainsFunc(o.code, holds)
+}
+
+// ownOnly: all the files that are named are the agent's, and whatever is shown
+// or reckoned from them.
+func (o *own) ownOnly(names []string) bool {
+	found := false
+	for _, name := range names {
+		_, known := o.files.text(name)
+		switch {
+		case known && !o.files.partly(name):
+			found = true
+		case known, strings.ContainsAny(name, "./"):
+			return false
+		}
+	}
+	return found
 }
 
 // wrote: the line, or what follows the name of a file in it, is the agent's.

@@ -100,7 +100,7 @@ var onlyAsked = wordSet("--help -h --version -V --collect-only --co --list --lis
 
 // runsIt reports whether a simple command does the work.
 func (w *work) runsIt(c *shell.Command) bool {
-	program := c.Program()
+	program := programOf(c)
 	if w.call == nil || c.Mode != shell.Runs || readers[program] || counters[program] || excused[program] && !(program == "git" && w.name == "a deployment") {
 		return false
 	}
@@ -114,7 +114,7 @@ func (w *work) runsIt(c *shell.Command) bool {
 	if len(argv) > 1 && managers[program] && installs[argv[1]] && !(w.name == "a build" && (program == "go" || program == "cargo")) {
 		return false
 	}
-	argv[0] = program
+	argv[0] = c.Program()
 	line := strings.Join(argv, " ")
 	line = clip(line, 2000)
 	return w.call().MatchString(line) && (w.but == nil || !w.but().MatchString(line))
@@ -135,7 +135,7 @@ func partly(c *shell.Command) bool {
 		case strings.Contains(a.Text, "::"), strings.HasSuffix(strings.TrimSuffix(a.Text, "_spec"), "_test.go"):
 			return true
 		case slices.Contains([]string{".py", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".rb", ".php", ".exs", ".dart"}, extension(a.Text)):
-			program := c.Program()
+			program := programOf(c)
 			return program != "node" && program != "python" && program != "python3" && program != "ruby" && program != "sh" && program != "bash" && !strings.HasPrefix(extension(c.Argv[0].Text), ".")
 		case c.Program() == "go" && strings.HasPrefix(a.Text, "./") && !strings.HasSuffix(a.Text, "..."):
 			return true

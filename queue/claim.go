@@ -54,7 +54,8 @@ const (
 	DoubtUnseen  ClaimDoubt = "unseen"  // no result can show it
 )
 
-// Proven reports whether something other than an agent's words supports it.
+// Proven reports whether something other than an agent's words supports it: for
+// a number more than the wish of the person who wrote the story.
 // That something was run, only a run of this attempt shows.
 func (c Claim) Proven() bool {
 	if c.Failed || c.Doubt != "" {
@@ -63,8 +64,10 @@ func (c Claim) Proven() bool {
 	switch c.Source {
 	case SourceResult:
 		return !c.Earlier || !c.ofRun()
-	case SourceFile, SourceStory, SourcePage:
+	case SourceFile, SourcePage:
 		return !c.ofRun()
+	case SourceStory: // what was wished for was not measured
+		return !c.ofRun() && c.Kind != "number"
 	}
 	return false
 }
@@ -75,7 +78,7 @@ func (c Claim) ofRun() bool { return c.Kind == "run" || c.Kind == "command" }
 var basis = map[ClaimSource]string{
 	SourceResult:    "a result",
 	SourceFile:      "a file that the agent has not written",
-	SourceStory:     "the story",
+	SourceStory:     "only source: the story",
 	SourcePage:      "something fetched",
 	SourceSubagent:  "only source: a subagent's report",
 	SourceAgentFile: "only source: a file that an agent wrote",
@@ -103,6 +106,9 @@ func (c Claim) Basis() string {
 		return "no such run in this session"
 	case c.Earlier && c.ofRun():
 		return "run in an earlier attempt only"
+	}
+	if c.Source == SourceStory && c.Proven() {
+		return "the story"
 	}
 	words := cmp.Or(basis[c.Source], "a source of a kind that this version does not know")
 	if c.Rounded != "" {
