@@ -24,8 +24,8 @@ type Call struct {
 	ID    string // the call's tool_use_id; "" = what happened last counts too
 	Input json.RawMessage
 
-	// Commits are the messages of the commits that a push would send, where git
-	// was asked; nil = what the transcripts show.
+	// Commits are messages of commits that a push would send, as git has them,
+	// beside those that the transcripts show.
 	Commits []string
 	// ReadFile gives a file that the call names, as it lies on the disk now.
 	ReadFile func(name string) (text string, ok bool)
@@ -186,11 +186,8 @@ func (w *writer) read(i int) {
 	w.done[i] = true
 	c := w.calls[i]
 	from := sources{written: &w.files, disk: c.ReadFile, commits: c.Commits}
-	if from.commits == nil {
-		from.commits = w.commits.messages("")
-	} else {
-		from.commits = append(slices.Clone(from.commits), w.commits.messages(c.ID)...)
-	}
+	// Git may have been asked in another repository than the line pushes from.
+	from.commits = append(slices.Clone(from.commits), w.commits.messages()...)
 	for _, t := range from.texts(c.Input) {
 		for _, c := range find(t) {
 			same := func(o claim) bool { return o.kind == c.kind && o.text == c.text && o.work == c.work }

@@ -19,13 +19,10 @@ type committed struct {
 	own           bool // it was made by this call
 }
 
-// messages are those of the commits that one call makes; "" = all that wait.
-func (c *commits) messages(call string) []string {
+func (c *commits) messages() []string {
 	var out []string
 	for _, m := range c.made {
-		if call == "" || m.call == call && m.own {
-			out = append(out, m.message)
-		}
+		out = append(out, m.message)
 	}
 	return out
 }

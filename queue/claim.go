@@ -24,7 +24,7 @@ type Claim struct {
 	Note    string      `json:"note,omitempty"`            // what makes the source weaker
 	Doubt   ClaimDoubt  `json:"doubt,omitempty"`           // why the source does not prove it
 	Rounded string      `json:"rounded_from,omitempty"`    // of a number: how the source has it, where that is not the same number
-	Earlier bool        `json:"earlier_attempt,omitempty"` // the source, and its line, is of an earlier attempt at the story
+	Earlier bool        `json:"earlier_attempt,omitempty"` // the source, and its line, is of an earlier attempt in the session
 }
 
 // ClaimSource is where a claim's words come from.
@@ -105,7 +105,7 @@ func (c Claim) Basis() string {
 	case c.Source == SourceNone && c.ofRun(), c.Source == SourceStory && c.ofRun():
 		return "no such run in this session"
 	case c.Earlier && c.ofRun():
-		return "run in an earlier attempt only"
+		return "run only in an earlier attempt of this session"
 	}
 	if c.Source == SourceStory && c.Proven() {
 		return "the story"
@@ -115,7 +115,7 @@ func (c Claim) Basis() string {
 		words += ", rounded from " + c.Rounded
 	}
 	if c.Earlier {
-		words += " of an earlier attempt"
+		words += " of an earlier attempt in this session"
 	}
 	return words
 }

@@ -3,7 +3,9 @@ package runner
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +25,7 @@ func claimed(ctx context.Context, o *Options, a *queue.Attempt, actions []queue.
 	if !anyClaims(actions) {
 		return nil
 	}
-	paths, err := transcriptsOf(ctx, o, a)
+	paths, err := transcriptsOf(ctx, o, a, slices.ContainsFunc(actions, func(x queue.Action) bool { return hasClaims(&x) && sendsCommits(&x) }))
 	if err != nil {
 		return err
 	}
@@ -118,11 +120,21 @@ func holdsSecrets(name string) bool {
 	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || strings.HasSuffix(base, ".pem") || strings.HasSuffix(base, ".key") || strings.Contains(base, "credential") || base == ".netrc" || base == ".npmrc"
 }
 
+// sendsCommits: it may; git is asked for nothing else.
+func sendsCommits(x *queue.Action) bool {
+	for _, word := range []string{"push", "--fill", "patch", "send-email"} {
+		if strings.Contains(x.Command, word) {
+			return true
+		}
+	}
+	return false
+}
+
 // commits are the messages of the commits that an action would send, oldest
 // first: those of its session that no remote branch known here has. nil = git
 // knows none.
 func (e *Evidence) commits(ctx context.Context, x *queue.Action) []string {
-	if x.Cwd == "" || !strings.Contains(x.Command, "push") && !strings.Contains(x.Command, "--fill") && !strings.Contains(x.Command, "patch") && !strings.Contains(x.Command, "send-email") {
+	if x.Cwd == "" || !sendsCommits(x) {
 		return nil
 	}
 	args := []string{"git", "--no-pager", "log", "--no-show-signature", "--reverse", "--max-count=200", "--format=%B%x00"}
@@ -148,20 +160,36 @@ func (e *Evidence) commits(ctx context.Context, x *queue.Action) []string {
 	return list
 }
 
+// mostOthers is how many attempts at other stories are read for what their
+// commits say.
+const mostOthers = 20
+
 // transcriptsOf are the transcripts of a story's attempts in a session up to
-// this one, oldest first.
-func transcriptsOf(ctx context.Context, o *Options, a *queue.Attempt) ([]string, error) {
+// this one, oldest first. A push sends the commits of other stories too, and
+// what they say was measured there: all is those as well, the latest ones.
+func transcriptsOf(ctx context.Context, o *Options, a *queue.Attempt, all bool) ([]string, error) {
 	attempts, err := o.Store.Attempts(ctx, a.Session)
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
+	var paths, others []string
 	for _, old := range attempts {
-		if old.Story == a.Story && old.Number < a.Number && old.Scanned {
-			paths = append(paths, filepath.Join(old.Dir, transcriptName))
+		path := filepath.Join(old.Dir, transcriptName)
+		switch {
+		case !old.Scanned || old.ID == a.ID:
+		case old.Story != a.Story:
+			if _, err := os.Stat(path); err == nil {
+				others = append(others, path)
+			}
+		case old.Number < a.Number:
+			paths = append(paths, path)
 		}
 	}
-	return append(paths, filepath.Join(a.Dir, transcriptName)), nil
+	paths = append(paths, filepath.Join(a.Dir, transcriptName))
+	if all {
+		paths = append(others[max(0, len(others)-mostOthers):], paths...)
+	}
+	return paths, nil
 }
 
 // receiptsOf are the receipts of a session by their calls.
