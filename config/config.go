@@ -95,9 +95,10 @@ const (
 
 // Git says where in git a session works.
 type Git struct {
-	Branch   string // BranchSession, BranchNone or a name
-	Worktree bool   // in a work tree of its own
-	Dirty    string // DirtyRefuse, DirtyStash or DirtyAllow
+	Branch   string   // BranchSession, BranchNone or a name
+	Worktree bool     // in a work tree of its own
+	Setup    []string // commands that make such a work tree ready
+	Dirty    string   // DirtyRefuse, DirtyStash or DirtyAllow
 }
 
 // Receipts says whether tool results get receipts.

@@ -10,6 +10,7 @@ import (
 	"os"
 	pathpkg "path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,9 +101,10 @@ type file struct {
 		Cite    *bool   `toml:"cite"`
 	} `toml:"receipts"`
 	Git struct {
-		Branch   *string `toml:"branch"`
-		Worktree *bool   `toml:"worktree"`
-		Dirty    *string `toml:"dirty"`
+		Branch   *string  `toml:"branch"`
+		Worktree *bool    `toml:"worktree"`
+		Setup    []string `toml:"setup"`
+		Dirty    *string  `toml:"dirty"`
 	} `toml:"git"`
 	Environment struct {
 		Keep []string `toml:"keep"`
@@ -254,6 +256,9 @@ func (c *Config) merge(f file, path string, repository bool) error {
 	set(c, "receipts.cite", path, &c.Receipts.Cite, f.Receipts.Cite)
 	c.mergeNotify(f.Notify, path)
 	c.mergeHost(f.Host, path, repository)
+	if f.Git.Setup != nil {
+		c.Git.Setup, c.Sources["git.setup"] = f.Git.Setup, path
+	}
 	if f.Gates != nil {
 		c.Gates, c.Sources["gates"] = f.Gates, path
 	}
@@ -316,9 +321,12 @@ func (c *Config) check(path string) error {
 	if err := c.checkNotify(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	for i, g := range c.Gates {
-		if strings.TrimSpace(g) == "" {
-			return fmt.Errorf("%s: gates: entry %d is empty", path, i+1)
+	for _, of := range []struct {
+		key      string
+		commands []string
+	}{{"gates", c.Gates}, {"git.setup", c.Git.Setup}} {
+		if i := slices.IndexFunc(of.commands, func(line string) bool { return strings.TrimSpace(line) == "" }); i >= 0 {
+			return fmt.Errorf("%s: %s: entry %d is empty", path, of.key, i+1)
 		}
 	}
 	for i, p := range c.Patterns {

@@ -33,6 +33,7 @@ const (
 	BadRequest    Cause = "bad-request"
 	OverBudget    Cause = "budget" // the cost cap of the attempt
 	OverTokens    Cause = "tokens" // the cap of tokens of its story or session
+	SetupFailed   Cause = "setup"  // of a new work tree
 )
 
 // String is the cause in words.
@@ -44,7 +45,7 @@ func (c Cause) String() string {
 		Network: "no connection to the provider", Untrusted: "certificate not accepted", Proxy: "the proxy wants a login",
 		Unexplained: "a request failed, loop does not know why", Outdated: "the client is too old for the provider",
 		NotLoggedIn: "not logged in", NoModel: "no such model", PromptTooLong: "prompt too long", ReplyTooLong: "reply too long",
-		BadRequest: "request refused as wrong", OverBudget: "cost cap reached", OverTokens: "token cap reached",
+		BadRequest: "request refused as wrong", OverBudget: "cost cap reached", OverTokens: "token cap reached", SetupFailed: "setup of the work tree failed",
 	}
 	if w, ok := words[c]; ok {
 		return w
@@ -72,7 +73,7 @@ func (a *Attempt) Fault() Fault {
 		return ProviderFault
 	case Network:
 		return HostFault
-	case Untrusted, Proxy, NoModel, Outdated, LongContext, ModelCredits, OverBudget, OverTokens:
+	case Untrusted, Proxy, NoModel, Outdated, LongContext, ModelCredits, OverBudget, OverTokens, SetupFailed:
 		return ConfigFault
 	case PromptTooLong, BadRequest:
 		if a.Calls == 0 {

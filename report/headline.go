@@ -148,6 +148,9 @@ func (t *teller) stopped(s *queue.Session) string {
 	case queue.HostFailed:
 		return "STOPPED EARLY: this machine runs out of disk."
 	case queue.CouldNotStart:
+		if s.StopCause == queue.SetupFailed {
+			return "STOPPED EARLY: a new work tree could not be set up."
+		}
 		return "STOPPED EARLY: the client could not be started."
 	case queue.Outage:
 		return "STOPPED EARLY: the provider could not be reached, or failed."

@@ -44,6 +44,9 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 	if err != nil {
 		return a, err
 	}
+	if err := r.setUpLane(ctx, &a); err != nil || !a.Ended.IsZero() {
+		return a, err
+	}
 	if err := r.rememberTree(keep, &a); err != nil {
 		return a, r.broken(keep, &a, err)
 	}

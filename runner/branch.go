@@ -28,6 +28,7 @@ type GitOptions struct {
 	Work   string // queue.WorkBranch or WorkWorktree; "" = where the person is, and git is left alone
 	Branch string // the branch's name; "" = loop/DATE-SESSION
 	Dirty  Dirty
+	Setup  []string      // commands that make a new work tree ready; they run like gates
 	Output []os.FileInfo // the files that loop itself writes to, as nohup.out: they may lie in the work tree
 }
 
@@ -175,7 +176,7 @@ func (r *run) beginWorktree(ctx context.Context, g *ground, w *queue.Work) error
 	}
 	o.Env = override(o.Env, []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}, nil)
 	o.gateEnv = nil
-	o.gateEnv = gateEnv(o)
+	o.gateEnv = override(gateEnv(o), nil, []string{envCheckout + "=" + o.Root})
 	o.Root = w.Dir
 	r.checkout.dir, r.checkout.mine, r.checkout.paths = w.Dir, w.Mine, nil
 	r.session.StoryFile = o.Stories

@@ -22,6 +22,7 @@ type lane struct {
 	where  queue.Lane
 	r      *run // as it is seen from here
 
+	setUp    bool // it is ready for work
 	tally    tally
 	spent    spending
 	reserved spending // most that the attempt under way may use; 0 = none is, or nobody knows

@@ -69,6 +69,8 @@ func (t *tally) next(o *Options, a *queue.Attempt, now time.Time) verdict {
 		return verdict{do: tryAgain}
 	case a.Outcome == queue.HostFailed:
 		return verdict{do: block, reason: a.Reason}
+	case a.Cause == queue.SetupFailed:
+		return verdict{do: block, reason: a.Reason}
 	case stops(a.Outcome):
 		return verdict{do: halt, reason: a.Reason}
 	case a.Fault() == queue.ConfigFault:

@@ -199,7 +199,13 @@ func (r *run) all(ctx context.Context, plan []stories.Story) (err error) {
 	if r.gates, err = newGatekeeper(r.o, plan); err != nil {
 		return err
 	}
-	if err := errors.Join(r.reopenPlanned(ctx, plan), r.tellLeft(ctx), r.baseline(ctx)); err != nil {
+	if err := errors.Join(r.reopenPlanned(ctx, plan), r.tellLeft(ctx)); err != nil {
+		return err
+	}
+	if ok, err := r.setUpSession(ctx); !ok {
+		return err
+	}
+	if err := r.baseline(ctx); err != nil {
 		return err
 	}
 	work := r.work

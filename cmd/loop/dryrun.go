@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/config"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/runner"
 )
 
@@ -109,6 +110,12 @@ func (a *app) dryHost(ctx context.Context, ro *runner.Options, n int) error {
 }
 
 func (a *app) dryGates(ro *runner.Options) {
+	if (ro.Parallel > 1 || ro.Git.Work == queue.WorkWorktree) && len(ro.Git.Setup) > 0 {
+		a.printf("\nSetup of each new work tree (each at most %v)\n", ro.GateTime)
+		for _, command := range ro.Git.Setup {
+			a.printf("  %s\n", term.Quote(command))
+		}
+	}
 	if len(ro.Gates) == 0 {
 		a.printf("\nGates: none; a story that ends well will be called unproven\n")
 		return

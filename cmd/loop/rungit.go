@@ -69,7 +69,7 @@ func (a *app) outputs() (list []os.FileInfo) {
 
 // gitOptions is the configuration as the runner takes it.
 func gitOptions(c config.Config) runner.GitOptions {
-	o := runner.GitOptions{Work: queue.WorkBranch, Dirty: map[string]runner.Dirty{
+	o := runner.GitOptions{Work: queue.WorkBranch, Setup: c.Git.Setup, Dirty: map[string]runner.Dirty{
 		config.DirtyRefuse: runner.DirtyRefused, config.DirtyStash: runner.DirtyStashed, config.DirtyAllow: runner.DirtyAllowed,
 	}[c.Git.Dirty]}
 	switch c.Git.Branch {
