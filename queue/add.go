@@ -240,11 +240,5 @@ func putAction(tx *bolt.Tx, a Action) error {
 	if err != nil {
 		return err
 	}
-	return replace(tx.Bucket([]byte(bucketActions)), key, b, func(was []byte) ([]byte, error) {
-		old, err := decodeAction(string(was))
-		if err != nil {
-			return nil, err
-		}
-		return encodeAction(old)
-	})
+	return replace(tx.Bucket([]byte(bucketActions)), key, b, reencodeAction)
 }

@@ -23,6 +23,35 @@ func replace(b *bolt.Bucket, key, now []byte, known func(was []byte) ([]byte, er
 	return b.Put(key, now)
 }
 
+// reencodeAction is known for an action.
+func reencodeAction(was []byte) ([]byte, error) {
+	a, err := decodeAction(string(was))
+	if err != nil {
+		return nil, err
+	}
+	return encodeAction(a)
+}
+
+// carryOver keeps with a stored action what a newer loop has written of it into
+// the spool and this one knows nothing of. Where that fails the action is stored
+// without it: it keeps nothing out of the queue.
+func carryOver(tx *bolt.Tx, a Action, line []byte) error {
+	base, err := reencodeAction(line)
+	if err != nil || bytes.Equal(base, line) {
+		return nil
+	}
+	key, err := idKey(a.ID)
+	if err != nil {
+		return nil
+	}
+	b := tx.Bucket([]byte(bucketActions))
+	kept, err := carry(line, base, b.Get(key))
+	if err != nil {
+		return nil
+	}
+	return b.Put(key, kept)
+}
+
 // reencode is known for a record of type T.
 func reencode[T any](was []byte) ([]byte, error) {
 	var v T

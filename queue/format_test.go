@@ -175,6 +175,26 @@ func TestWhatIsNotKnownSurvives(t *testing.T) {
 	}
 }
 
+// So it does when a newer hook has spooled the action and an older loop folds it.
+func TestWhatIsNotKnownOfASpooledActionSurvives(t *testing.T) {
+	s := newStore(t)
+	mustAdd(t, s, push("t0"))
+	a := push("t1")
+	a.ID, a.Command, a.Schema, a.Status, a.DetectedAt = "00000000-0000-7000-8000-000000000001", "git push -u", Schema, Pending, testTime
+	line := strings.Replace(encoded(t, a), `"tool":`, `"mood":[1],"tool":`, 1)
+	write(t, s.file(spoolName), line+"\n")
+	if err := s.Fold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Get(t.Context(), "2")
+	if err != nil || got.Command != a.Command || got.RelatedTo != "1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if text := stored(t, s, bucketActions); strings.Count(text, `"mood":[1]`) != 1 || strings.Count(text, `"number":2`) != 1 {
+		t.Error(text)
+	}
+}
+
 func TestWhatIsNotKnownOfASessionSurvives(t *testing.T) {
 	s := newStore(t)
 	session := Session{ID: "0192d3c4-0000-7000-8000-0000000000aa", Started: testTime, StoryOrder: []string{"1"}, Waits: []Wait{{Why: "a limit", From: testTime}}}

@@ -86,6 +86,9 @@ func TestEveryFieldIsReadTheFastWay(t *testing.T) {
 		if d := cmp.Diff(a, back); d != "" {
 			t.Errorf("%s fields:\n%s", name, d)
 		}
+		if was, now := encoded(t, a), encoded(t, back); was != now {
+			t.Errorf("%s fields: read and written again it is\n%s\nand was\n%s", name, now, was)
+		}
 	}
 }
 

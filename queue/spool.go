@@ -132,6 +132,7 @@ func (s *Store) Fold(ctx context.Context) error {
 type folding struct {
 	path, strayPath string
 	actions         []Action
+	lines           [][]byte // of actions
 	stray           [][]byte
 }
 
@@ -193,7 +194,7 @@ func (f *folding) read(data []byte) {
 			f.stray = append(f.stray, line)
 			continue
 		}
-		f.actions = append(f.actions, a)
+		f.actions, f.lines = append(f.actions, a), append(f.lines, line)
 	}
 }
 
@@ -202,7 +203,11 @@ func (f *folding) addTo(tx *bolt.Tx, now time.Time) error {
 		return nil
 	}
 	for i := range f.actions {
-		if _, _, err := addAction(tx, f.actions[i], now); err != nil {
+		a, created, err := addAction(tx, f.actions[i], now)
+		if err == nil && created {
+			err = carryOver(tx, a, f.lines[i])
+		}
+		if err != nil {
 			return fmt.Errorf("fold the spool: %w", err)
 		}
 	}
