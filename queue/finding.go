@@ -122,7 +122,11 @@ func (s *Store) Snapshot(ctx context.Context, session string) (Snapshot, error) 
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return decodeSnapshot(id, rawSession, attempts, findings, actions, found)
+	snap, err := decodeSnapshot(id, rawSession, attempts, findings, actions, found)
+	for i := range snap.Actions {
+		snap.Actions[i] = s.AsFound(snap.Actions[i])
+	}
+	return snap, err
 }
 
 func decodeSnapshot(id string, session []byte, attempts, findings [][]byte, actions []string, found error) (snap Snapshot, err error) {

@@ -53,7 +53,7 @@ func (m *model) choose() tea.Cmd {
 		*d = detail{turn: d.turn + 1, parts: map[int][]row{}}
 		return nil
 	}
-	fold := folded(m.row(*a))
+	fold := m.folded(a)
 	if d.id == a.ID && d.width == width && d.fold == fold && a.Stands(d.of) && a.Repeats == d.of.Repeats {
 		return nil
 	}

@@ -146,41 +146,46 @@ const maxFolded = 12
 
 // folded tells what is folded behind an action: each of them is an action of its
 // own, and what is run of the row is the first.
-func folded(list []queue.Action) string {
-	if len(list) < 2 {
+func (l *list) folded(first *queue.Action) string {
+	behind := l.behind[first.ID]
+	if len(behind) == 0 || l.laidOut[first.ID] {
 		return ""
 	}
 	var b strings.Builder
-	first := list[0]
-	fmt.Fprintf(&b, "\nfolded with it (+ shows each as a row); a runs #%d alone, r rejects all %d\n", first.Number, len(list))
-	for i, a := range list[1:] {
-		if i == maxFolded && len(list) > maxFolded+2 {
-			fmt.Fprintf(&b, "  and %d more\n", len(list)-1-i)
+	fmt.Fprintf(&b, "\nfolded with it (+ shows each as a row); a runs #%d alone, r rejects all %d\n", first.Number, len(behind)+1)
+	for n, i := range behind {
+		if n == maxFolded && len(behind) > maxFolded+1 {
+			fmt.Fprintf(&b, "  and %d more\n", len(behind)-n)
 			break
 		}
-		what := "the same again"
-		if a.Command != first.Command || !bytes.Equal(a.Input, first.Input) {
-			what = "tried as"
-		}
-		if a.Story != first.Story {
-			what += ", story " + term.Line(a.Story)
-		}
-		if a.GitHead != first.GitHead && a.GitHead != "" {
-			what += ", at " + term.Line(a.GitHead[:min(12, len(a.GitHead))])
-		}
-		if a.Repeats > 0 {
-			what += fmt.Sprintf(", %d times", a.Repeats+1)
-		}
-		text := exact(a)
-		switch {
-		case !strings.HasPrefix(what, "tried as"):
-			fmt.Fprintf(&b, "  %s  %s\n", number(a), what)
-		case strings.Contains(text, "\n"):
-			fmt.Fprintf(&b, "  %s  %s\n", number(a), what)
-			numbered(&b, text)
-		default:
-			fmt.Fprintf(&b, "  %s  %s: %s\n", number(a), what, term.Quote(term.Lookalikes(text)))
-		}
+		behindIt(&b, first, &l.all[i])
 	}
 	return b.String()
+}
+
+func behindIt(b *strings.Builder, first, a *queue.Action) {
+	other := a.Command != first.Command || !bytes.Equal(a.Input, first.Input)
+	what := "the same again"
+	if other {
+		what = "tried as"
+	}
+	if a.Story != first.Story {
+		what += ", story " + term.Line(a.Story)
+	}
+	if a.GitHead != first.GitHead && a.GitHead != "" {
+		what += ", at " + term.Line(a.GitHead[:min(12, len(a.GitHead))])
+	}
+	if a.Repeats > 0 {
+		what += fmt.Sprintf(", %d times", a.Repeats+1)
+	}
+	text := exact(*a)
+	switch {
+	case !other:
+		fmt.Fprintf(b, "  %s  %s\n", number(*a), what)
+	case strings.Contains(text, "\n"):
+		fmt.Fprintf(b, "  %s  %s\n", number(*a), what)
+		numbered(b, text)
+	default:
+		fmt.Fprintf(b, "  %s  %s: %s\n", number(*a), what, term.Quote(term.Lookalikes(text)))
+	}
 }

@@ -75,7 +75,11 @@ func commands(list []queue.Action) string {
 		return ""
 	}
 	var lines []string
-	for _, a := range list {
+	for i, a := range list {
+		if i == maxFolded && len(list) > maxFolded+1 {
+			lines = append(lines, "and "+itoa(len(list)-i)+" more")
+			break
+		}
 		lines = append(lines, number(a)+"  "+firstLine(a))
 	}
 	return strings.Join(lines, "\n")

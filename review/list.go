@@ -133,6 +133,11 @@ func (l *list) marked() []queue.Action {
 	return out
 }
 
+// replaying reports whether one is being replayed, by anybody.
+func (l *list) replaying() bool {
+	return slices.ContainsFunc(l.all, func(a queue.Action) bool { return a.Status == queue.Replaying })
+}
+
 // waiting counts what waits in all of the queue.
 func (l *list) waiting() int {
 	n := 0

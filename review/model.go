@@ -139,7 +139,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.sized = true
 			return m, tea.Batch(m.tick(), tea.RequestWindowSize)
 		}
-		if !m.loading && m.known && m.desk.Stamp() != m.stamp {
+		// A replay in another terminal may die, which writes nothing.
+		if !m.loading && m.known && (m.desk.Stamp() != m.stamp || m.replaying()) {
 			return m, tea.Batch(m.read(), m.tick())
 		}
 		return m, m.tick()

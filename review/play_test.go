@@ -169,6 +169,17 @@ func TestARunAddsToTheQueue(t *testing.T) {
 	v.wants("6 wait", "> #2", "  #8 GOT OUT")
 }
 
+// One that somebody else replays may die with its terminal, which writes nothing.
+func TestADeadReplayIsSeen(t *testing.T) {
+	d := night()
+	d.actions[0].Status = queue.Replaying
+	v := newView(t, d, 80, 24, Options{})
+	v.wants("4 wait")
+	d.actions[0].Status = queue.Unknown
+	v.send(tickMsg{})
+	v.wants("5 wait", "#1 unknown")
+}
+
 // A batch is run in the order of the queue, whatever order it was marked in, and
 // stops at the first that fails.
 func TestBatch(t *testing.T) {

@@ -283,7 +283,7 @@ func (m *model) hints(width int) string {
 	if a == nil {
 		return "tab what is listed   / search   u undo   ? help   q close"
 	}
-	if len(m.row(*a)) > 1 && width < sideBySide {
+	if len(m.behind[a.ID]) > 0 && !m.laidOut[a.ID] && width < sideBySide {
 		return "a approve   r reject all   + unfold   e edit   s skip   m mark   ? help   q"
 	}
 	if a.IsQuestion() {

@@ -81,14 +81,15 @@ func quoted(list []string) []string {
 
 // approve runs what the form's page showed, if that is still so.
 func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
-	if !s.replays.TryLock() {
-		return errRunning
-	}
-	defer s.replays.Unlock()
 	a, err := s.get(r)
 	if err != nil {
 		return err
 	}
+	if !s.replays.TryLock() {
+		return fmt.Errorf("%w: #%d is being run", errRunning, s.runs.Load())
+	}
+	defer s.replays.Unlock()
+	s.runs.Store(a.Number)
 	// A closed window does not end what was approved.
 	_, err = s.d.Replay(s.ctx, a, insistence(r.PostForm.Get), io.Discard, func(_ context.Context, a queue.Action, since replay.Since) (bool, error) {
 		now, err := replay.Fingerprint(a, since)

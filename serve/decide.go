@@ -24,7 +24,7 @@ const recordWidth = 100
 var (
 	errStale   = errors.New("nothing was done: what the page showed is not what the queue and the folder hold now")
 	errForm    = errors.New("nothing was done")
-	errRunning = errors.New("nothing was done: another action is being run")
+	errRunning = errors.New("nothing was done")
 )
 
 // get is the action that the address names, by its number.

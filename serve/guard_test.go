@@ -239,6 +239,11 @@ func TestEndsWhenInterrupted(t *testing.T) {
 		default:
 		}
 	}
+	x.add("echo y >> ran-3", nil)
+	second, other := x.fill(x.get("approve/2", 200), "approve")
+	if page := x.post(second, other, http.StatusConflict); !strings.Contains(page, "#1 is being run") {
+		t.Errorf("while it runs another is told: %s", page)
+	}
 	cancel()
 	<-code
 	if now := x.status(a, queue.Failed); now.Replay.Error != "interrupted" {

@@ -22,6 +22,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-b23e517c/loop/queue"
@@ -134,7 +135,8 @@ type server struct {
 	session string // what the cookie holds
 	key     []byte // of the forms
 
-	replays sync.Mutex // one at a time, as on the command line
+	replays sync.Mutex    // one at a time, as on the command line
+	runs    atomic.Uint64 // its number
 
 	mu   sync.Mutex
 	used bool // the link

@@ -206,6 +206,55 @@ func TestWhatIsTakenBackIsInTheTrail(t *testing.T) {
 	}
 }
 
+// A view that is open, and a page, see that a replay in another terminal has died.
+func TestDeadReplayIsSeenWhileOpen(t *testing.T) {
+	a, _ := appIn(t)
+	store, _ := waiting(t, a)
+	w, err := a.workspace(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(a, w, store, report.Options{})
+	status := func() (status []queue.Status) {
+		t.Helper()
+		list, err := d.Actions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range list {
+			status = append(status, x.Status)
+		}
+		return status
+	}
+	if got := status(); !slices.Equal(got, []queue.Status{queue.Pending}) {
+		t.Fatal(got)
+	}
+	other, err := queue.Open(w.State, queue.Options{Now: time.Now, Self: queue.Owner{Pid: os.Getpid(), Start: "another", Boot: "another"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, look := range []func() queue.Status{
+		func() queue.Status { return status()[0] },
+		func() queue.Status {
+			x, err := webDesk{d}.Get(t.Context(), "1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x.Status
+		},
+	} {
+		if _, err := other.BeginReplay(t.Context(), "1", nil, queue.Decision{Who: "ann"}, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := look(); got != queue.Unknown {
+			t.Errorf("a dead replay is shown as %s", got)
+		}
+		if x, err := store.Get(t.Context(), "1"); err != nil || x.Status != queue.Unknown {
+			t.Errorf("and noted as %s, %v", x.Status, err)
+		}
+	}
+}
+
 // A rule for good is for one form of an action: the person's is allowed, the
 // agent's is refused, and which it is is said.
 func TestRuleForGoodOfAnEditedAction(t *testing.T) {

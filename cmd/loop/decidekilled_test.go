@@ -134,6 +134,9 @@ func TestDecisionsKilledAtEveryWrite(t *testing.T) {
 					got++
 				}
 			}
+			if _, out := n.do("loop", "report"); (a.Status == queue.Replaying) != strings.Contains(out, "loop died while replaying it; it may have run") {
+				t.Errorf("it is %s, and the report says\n%s", a.Status, out)
+			}
 			if got != want {
 				t.Errorf("%q, killed at write %d of %d: it is %s with %d things done, and the trail has %d", args, at, writes, a.Status, want, got)
 			}

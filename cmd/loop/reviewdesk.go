@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,8 +29,7 @@ type desk struct {
 	store *queue.Store
 	ro    report.Options
 
-	recovered sync.Once
-	reader    func() (reader, error)
+	reader func() (reader, error)
 }
 
 // reader reads calls by the person's rules.
@@ -77,16 +77,26 @@ func (d *desk) Head(ctx context.Context, n int) ([]queue.Action, bool, error) {
 }
 
 func (d *desk) Actions(ctx context.Context) ([]queue.Action, error) {
-	var err error
-	d.recovered.Do(func() {
-		if d.a.insideAgent(ctx, d.store) == "" {
-			_, err = replay.Recover(ctx, d.store)
-		}
-	})
-	if err != nil {
+	list, err := d.store.Actions(ctx, queue.Filter{})
+	if err != nil || !slices.ContainsFunc(list, d.died) {
+		return list, err
+	}
+	if err := d.recover(ctx); err != nil {
 		return nil, err
 	}
 	return d.store.Actions(ctx, queue.Filter{})
+}
+
+// died reports whether a replay's process is gone, and nobody has noted that: a
+// loop approve in another terminal may be killed at any time.
+func (d *desk) died(x queue.Action) bool { return d.store.AsFound(x).Status != x.Status }
+
+func (d *desk) recover(ctx context.Context) error {
+	if d.a.insideAgent(ctx, d.store) != "" {
+		return nil
+	}
+	_, err := replay.Recover(ctx, d.store)
+	return err
 }
 
 // Stamp is size and time of the queue's file and of what waits beside it.

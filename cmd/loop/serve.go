@@ -67,6 +67,11 @@ type webDesk struct{ *desk }
 
 func (d webDesk) Get(ctx context.Context, ref string) (queue.Action, error) {
 	x, err := d.store.Get(ctx, ref)
+	if err == nil && d.died(x) {
+		if err = d.recover(ctx); err == nil {
+			x, err = d.store.Get(ctx, ref)
+		}
+	}
 	if err != nil {
 		return x, err
 	}
