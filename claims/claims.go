@@ -98,6 +98,8 @@ func (t *tape) keep(attempt int, ev transcript.Event) {
 	switch ev.Kind {
 	case transcript.KindPrompt:
 		slim.Text = ev.Text
+	case transcript.KindTask:
+		slim.Task = ev.Task
 	case transcript.KindCall:
 		slim.Call = ev.Call
 		t.size += len(ev.Call.Input)

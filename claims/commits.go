@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -33,13 +32,11 @@ func (c *commits) drop(call string) {
 
 // call takes up the commits that a call makes.
 func (c *commits) call(call *transcript.Call, files func(string) (string, bool)) {
-	var in struct {
-		Command string `json:"command"`
-	}
-	if json.Unmarshal(call.Input, &in) != nil || !strings.Contains(in.Command, "git") {
+	line, ok := lineIn(call.Input)
+	if !ok || !strings.Contains(line, "git") {
 		return
 	}
-	for _, cmd := range shell.Read(in.Command, shell.Options{}).Commands {
+	for _, cmd := range shell.Read(line, shell.Options{}).Commands {
 		verb := gitVerb(&cmd)
 		switch {
 		case verb == "push":

@@ -47,11 +47,12 @@ type judge struct {
 	o       Options
 	own     own
 	waiting map[string]*made
-	earlier bool // what is seen is of an earlier attempt
+	behind  map[string]*made // what goes on in the background, by its call and by the file of its output
+	earlier bool             // what is seen is of an earlier attempt
 }
 
 func newJudge(calls []Call, claims [][]claim, o Options) *judge {
-	j := &judge{calls: calls, open: make([]bool, len(calls)), lines: map[string][]*open{}, o: o, own: newOwn(o.Memory), waiting: map[string]*made{}}
+	j := &judge{calls: calls, open: make([]bool, len(calls)), lines: map[string][]*open{}, o: o, own: newOwn(o.Memory), waiting: map[string]*made{}, behind: map[string]*made{}}
 	for i := range calls {
 		j.open[i] = true
 		for _, c := range claims[i] {
@@ -86,8 +87,16 @@ func newJudge(calls []Call, claims [][]claim, o Options) *judge {
 func (j *judge) see(ev transcript.Event) {
 	switch ev.Kind {
 	case transcript.KindPrompt:
-		if !ev.Synthetic && ev.Agent == "" {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(ev.Text), "[Subagent"):
+			j.match(ev.Text, &made{source: queue.SourceSubagent}, ev.Line)
+		case !ev.Synthetic && ev.Agent == "":
 			j.match(ev.Text, &made{source: queue.SourceStory}, ev.Line)
+		}
+	case transcript.KindTask:
+		if m := j.behind[ev.Task.ToolUseID]; m != nil && (ev.Task.Status == "completed" || ev.Task.Status == "failed") {
+			delete(j.behind, ev.Task.ToolUseID)
+			j.ran(m, &transcript.Result{IsError: ev.Task.Status == "failed"}, ev.Line)
 		}
 	case transcript.KindCall:
 		j.call(ev.Call)
@@ -97,6 +106,13 @@ func (j *judge) see(ev transcript.Event) {
 			return
 		}
 		delete(j.waiting, ev.Result.CallID)
+		if ev.Result.Background && m.line != "" {
+			j.behind[ev.Result.CallID] = m
+			if path := outputFile(ev.Result.Text); path != "" {
+				j.behind[path] = m
+			}
+			return
+		}
 		j.match(clip(ev.Result.Text, maxResult), m, ev.Line)
 		j.ran(m, ev.Result, ev.Line)
 	}
@@ -109,11 +125,30 @@ func (j *judge) call(c *transcript.Call) {
 		}
 	}
 	m := j.own.read(c)
+	for _, name := range m.names {
+		if b := j.behind[name]; b != nil && m.reads && m.source == queue.SourceFile {
+			out := *b // what it has printed so far
+			out.call = c
+			m = &out
+			m.partial = true
+			break
+		}
+	}
 	j.waiting[c.ID] = m
 	if m.changes {
 		j.stale()
 	}
 	j.own.take(m)
+}
+
+// outputFile is where the client says that a background command's output goes.
+func outputFile(text string) string {
+	_, rest, ok := strings.Cut(text, "Output is being written to: ")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	return strings.TrimSuffix(strings.TrimSpace(name), ".")
 }
 
 // eachNumber finds the claimed numbers in a text.

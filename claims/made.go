@@ -1,8 +1,6 @@
 package claims
 
 import (
-	"cmp"
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -26,6 +24,7 @@ type made struct {
 	code     string   // for an interpreter, in the line
 	computes string   // what it prints with a sum of its own in it
 	scripted bool     // it runs a script that the agent wrote
+	partial  bool     // it shows the output of a command that goes on, or has ended
 	lists    bool     // each line names a file at its end
 	reads    bool     // it only shows what stands in files
 	history  bool     // it shows what was committed
@@ -47,26 +46,29 @@ func (m *made) prose() bool { return m.source != queue.SourceResult }
 // read finds out what a result of a call would be worth.
 func (o *own) read(c *transcript.Call) *made {
 	m := &made{call: c, source: queue.SourceResult, input: string(transcript.Unescape(nil, c.Input))}
-	var in struct {
-		Command      string `json:"command"`
-		FilePath     string `json:"file_path"`
-		Path         string `json:"path"`
-		NotebookPath string `json:"notebook_path"`
-	}
-	_ = json.Unmarshal(c.Input, &in)
-	switch c.Name {
-	case "Bash":
-		m.line = in.Command
+	in := inputOf(c)
+	switch name := c.Name; {
+	case in.isShell:
+		m.line = in.line
 		m.readLine(o.files.text)
-	case "Read", "Grep", "Glob", "LS", "NotebookRead":
+	case name == "Read" || name == "Grep" || name == "Glob" || name == "LS" || name == "NotebookRead" || name == "read_file" || name == "view":
 		m.source, m.reads = queue.SourceFile, true
-		m.names = []string{cmp.Or(in.FilePath, in.NotebookPath, in.Path)}
-	case "WebFetch", "WebSearch":
+		m.names = []string{in.path}
+	case name == "WebFetch" || name == "WebSearch" || strings.HasSuffix(name, "fetch") || strings.HasSuffix(name, "web_search"):
 		m.source, m.remote = queue.SourcePage, true
-	case "Task", "Agent":
+	case name == "Task" || name == "Agent" || name == "TaskOutput" || name == "AgentOutput":
 		m.source = queue.SourceSubagent
-	case "Write", "Edit", "MultiEdit", "NotebookEdit":
-		m.changes = !isProse(cmp.Or(in.FilePath, in.NotebookPath))
+	case name == "AskUserQuestion":
+		m.source = queue.SourceStory
+	case inward[name]:
+		m.source = queue.SourceAgent
+	case in.isWriter:
+		// Its result shows the file as it is now, with what stood around.
+		m.source, m.names = queue.SourceAgentFile, []string{in.path}
+		m.changes = !isProse(in.path)
+		if in.patch != "" {
+			m.changes = true
+		}
 	}
 	if strings.HasPrefix(c.Name, "mcp__") {
 		m.remote = true

@@ -29,7 +29,7 @@ func (j *judge) stale() {
 
 // ran holds what a call did against the claims that something was run.
 func (j *judge) ran(m *made, r *transcript.Result, line int) {
-	if m.line == "" || r.Background || m.source == queue.SourceAgent {
+	if m.line == "" || m.partial || r.Background || m.source == queue.SourceAgent {
 		return
 	}
 	for _, x := range j.claims {

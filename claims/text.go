@@ -34,11 +34,8 @@ type sources struct {
 
 // texts are the texts in a call's input.
 func (s *sources) texts(input json.RawMessage) []Text {
-	var in struct {
-		Command *string `json:"command"`
-	}
-	if json.Unmarshal(input, &in) == nil && in.Command != nil {
-		return s.ofLine(*in.Command)
+	if line, ok := lineIn(input); ok {
+		return s.ofLine(line)
 	}
 	var out []Text
 	walk(input, nil, &out)

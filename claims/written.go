@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"encoding/json"
 	"maps"
 	"path"
 	"slices"
@@ -35,35 +34,11 @@ type edit struct {
 
 // edits are what a call writes into files.
 func edits(c *transcript.Call) []edit {
-	var in struct {
-		FilePath     string `json:"file_path"`
-		NotebookPath string `json:"notebook_path"`
-		Content      string `json:"content"`
-		Old          string `json:"old_string"`
-		New          string `json:"new_string"`
-		NewSource    string `json:"new_source"`
-		Command      string `json:"command"`
-		Edits        []struct {
-			Old string `json:"old_string"`
-			New string `json:"new_string"`
-		} `json:"edits"`
-	}
-	if json.Unmarshal(c.Input, &in) != nil {
-		return nil
-	}
+	in := inputOf(c)
 	var out []edit
-	switch c.Name {
-	case "Write":
-		out = append(out, edit{name: in.FilePath, text: in.Content})
-	case "Edit", "MultiEdit":
-		out = append(out, edit{name: in.FilePath, old: in.Old, text: in.New})
-		for _, e := range in.Edits {
-			out = append(out, edit{name: in.FilePath, old: e.Old, text: e.New})
-		}
-	case "NotebookEdit":
-		out = append(out, edit{name: in.NotebookPath, text: in.NewSource, appends: true})
-	case "Bash":
-		read := shell.Read(in.Command, shell.Options{})
+	switch {
+	case in.isShell:
+		read := shell.Read(in.line, shell.Options{})
 		for _, w := range read.Written {
 			if w.Known {
 				out = append(out, edit{name: w.Name, text: w.Text, appends: w.Append})
@@ -72,8 +47,34 @@ func edits(c *transcript.Call) []edit {
 		for i := range read.Commands {
 			out = append(out, copied(&read.Commands[i])...)
 		}
+	case in.patch != "":
+		out = patched(in.patch)
+	case in.isWriter:
+		if len(in.edits) == 0 {
+			out = append(out, edit{name: in.path, old: in.old, text: in.text, appends: in.inserts})
+		}
+		for _, e := range in.edits {
+			out = append(out, edit{name: in.path, old: e.Old, text: e.New})
+		}
 	}
 	return slices.DeleteFunc(out, func(e edit) bool { return e.name == "" })
+}
+
+// patched are the lines that a patch adds, file by file.
+func patched(patch string) []edit {
+	var out []edit
+	for line := range strings.SplitSeq(patch, "\n") {
+		for _, head := range []string{"*** Add File: ", "*** Update File: ", "+++ b/", "+++ "} {
+			if name, ok := strings.CutPrefix(line, head); ok {
+				out = append(out, edit{name: strings.TrimSpace(name), appends: true})
+				line = ""
+			}
+		}
+		if added, ok := strings.CutPrefix(line, "+"); ok && len(out) > 0 {
+			out[len(out)-1].text += added + "\n"
+		}
+	}
+	return out
 }
 
 // copied is what cp and mv make of one file.
