@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os/exec"
 	"regexp"
 	"strings"
 	"syscall"
@@ -28,8 +29,10 @@ type pages struct {
 // servePages starts loop serve and opens its link.
 func servePages(n *longNight) *pages {
 	n.t.Helper()
-	cmd, errs := n.command("loop", "serve")
-	cmd.Stdout = nil
+	like, errs := n.command("loop", "serve")
+	// The test's own context is over before its end, and would kill it.
+	cmd := exec.Command(like.Path, like.Args[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stderr = like.Dir, like.Env, like.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
