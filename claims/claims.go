@@ -19,6 +19,9 @@ import (
 // most bounds the claims that are kept of one action; the rest is counted.
 const most = 60
 
+// maxText bounds what is read of one text of an action.
+const maxText = 256 << 10
+
 // Call is a call whose texts are judged.
 type Call struct {
 	ID    string // the call's tool_use_id; "" = what happened last counts too
@@ -191,6 +194,10 @@ func (w *writer) read(i int) {
 	// Git may have been asked in another repository than the line pushes from.
 	from.commits = append(slices.Clone(from.commits), w.commits.messages()...)
 	for _, t := range from.texts(c.Input) {
+		if len(t.Body) > maxText {
+			t.Body = clip(t.Body, maxText)
+			w.beyond[i]++
+		}
 		for _, c := range find(t) {
 			same := func(o claim) bool { return o.kind == c.kind && o.text == c.text && o.work == c.work }
 			switch {

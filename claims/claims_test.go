@@ -270,6 +270,15 @@ func TestTooManyClaimsAreCounted(t *testing.T) {
 	}
 }
 
+// What is too long is read up to a bound, and the rest is said to be there.
+func TestALongTextIsReadUpToABound(t *testing.T) {
+	body := strings.Repeat("two things pass 40 tests, ", 200_000)
+	input, _ := json.Marshal(map[string]string{"text": body})
+	if got := new(session).judge(t, Call{Input: input})[0]; got.Beyond == 0 || len(got.Claims) == 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // FuzzJudge: nothing that an agent writes stops the judging.
 func FuzzJudge(f *testing.F) {
 	facts, err := os.ReadFile("testdata/cases.txt")

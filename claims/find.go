@@ -34,6 +34,7 @@ type claim struct {
 var (
 	urls  = lazy("https?://[^\\s\"'<>`)\\]}]+")
 	ticks = lazy("`([^`\n]{3,300})`")
+	tags  = lazy(`</?[a-zA-Z][^<>\n]{0,80}>`)
 	fence = lazy("(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)\n[ \t]*(```|~~~)[ \t]*$")
 )
 
@@ -66,12 +67,13 @@ func find(t Text) []claim {
 		u = strings.TrimRight(u, ".,;:!?*_")
 		add(claim{kind: kindURL, text: u, url: u})
 	}
-	bare := urls().ReplaceAllStringFunc(body, func(u string) string { return strings.Repeat(" ", len(u)) })
+	blank := func(s string) string { return strings.Repeat(" ", len(s)) }
+	bare := tags().ReplaceAllStringFunc(urls().ReplaceAllStringFunc(body, blank), blank)
 	for _, n := range allNumbers(bare) {
 		if n.unit == "" && t.Key != "" {
 			n.unit = keyUnit(t.Key)
 		}
-		add(claim{kind: kindNumber, text: phrase(body, n), number: n, about: claimed(bare, t.Key, n)})
+		add(claim{kind: kindNumber, text: phrase(bare, n), number: n, about: claimed(bare, t.Key, n)})
 	}
 	findRuns(t, bare, add)
 	return out

@@ -211,6 +211,9 @@ func (j *judge) number(text string, x *open, n number, c context, how likeness, 
 		return
 	}
 	quote := lineAround(text, n.start, n.end)
+	if strings.Contains(quote, "characters truncated]") || strings.Contains(quote, "lines truncated]") {
+		return // the client's own words
+	}
 	s := sighting{made: m, line: line, quote: quote}
 	if how == rounds {
 		s.rounded = strings.TrimSpace(text[n.start:n.end])

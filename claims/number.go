@@ -135,6 +135,9 @@ func readNumber(text string, i, end int) (number, bool) {
 	if !ok || marksListItem(text, n.start, end) || n.unit == "" && isYear(text, n.start, whole, decimals) {
 		return n, false
 	}
+	if word, size := scaleAfter(text[end:]); scale == 1 && n.unit == "" && size > 0 { // 40 thousand
+		scale, end = word, end+size
+	}
 	n.end, n.value, n.decimals, n.scaled = end, value*scale, decimals, scale != 1
 	if n.unit == "" {
 		unit, size := unitAfter(text[end:])
@@ -152,6 +155,20 @@ func readNumber(text string, i, end int) (number, bool) {
 	}
 	n.digits = max(len(trimmed), 1)
 	return n, true
+}
+
+// scaleAfter reads a word that multiplies the number before it.
+func scaleAfter(text string) (scale float64, size int) {
+	rest, ok := strings.CutPrefix(text, " ")
+	if !ok {
+		return 1, 0
+	}
+	word := leadingWord(rest)
+	switch v := counting[strings.ToLower(word)]; v {
+	case 100, 1000, 1e6, 1e9:
+		return v, 1 + len(word)
+	}
+	return 1, 0
 }
 
 var duration = lazy(`^(?:(\d+)h)?(?:(\d+)m)?(\d+(?:\.\d+)?)s$`)

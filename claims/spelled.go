@@ -10,7 +10,7 @@ import (
 // behind them. One is left out: it is seldom a number.
 var counting = map[string]float64{
 	"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
-	"forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 1e6,
+	"forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "dozen": 12, "hundred": 100, "thousand": 1000, "million": 1e6, "billion": 1e9,
 }
 
 // factors say how often by themselves.
@@ -21,14 +21,18 @@ var factors = map[string]float64{
 // loose words are counted in talk, and nowhere else.
 var loose = wordSet("things ways reasons options steps parts people sides sentences words lines-of others hands minds days weeks months years lists places points")
 
-var spelledOut = lazy(`(?i)(^|[^\pL\pN_-])(twice|doubl(?:e|es|ed|ing)|thrice|tripl(?:e|es|ed)|quadrupled|halv(?:es|ed|ing)|half(?: (?:the|as|of))|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|(?:a )?(?:dozen|hundred|thousand|million))\b(-?fold| times)?`)
+var spelledOut = lazy(`(?i)(^|[^\pL\pN_-])(twice|doubl(?:e|es|ed|ing)|thrice|tripl(?:e|es|ed)|quadrupled|halv(?:es|ed|ing)|half(?: (?:the|as|of))|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|(?:a )?(?:dozen|hundred|thousand|million|billion))\b(-?fold| times)?`)
 
 // spelled finds the numbers that a text writes in words.
 func spelled(text string) []number {
 	var out []number
+	was := 0
 	for _, m := range spelledOut().FindAllStringSubmatchIndex(text, -1) {
 		word, _, _ := strings.Cut(strings.TrimPrefix(strings.ToLower(text[m[4]:m[5]]), "a "), " ")
 		n := number{start: m[4], end: m[1], digits: 1, spelled: true}
+		if n.start < was {
+			continue // of "ten thousand"
+		}
 		if v, ok := factors[word]; ok {
 			n.value, n.unit = v, "x"
 			n.end = m[4] + len(word)
@@ -36,6 +40,10 @@ func spelled(text string) []number {
 			continue
 		}
 		n.value = counting[word]
+		if scale, size := scaleAfter(text[n.end:]); size > 0 {
+			n.value, n.end = n.value*scale, n.end+size
+			was = n.end
+		}
 		switch {
 		case m[6] >= 0:
 			n.unit = "x"
@@ -78,7 +86,15 @@ func firstWords(text string, n int) []string {
 
 // allNumbers are the numbers of a text in digits and in words, as they stand.
 func allNumbers(text string) []number {
-	out := append(numbers(text), spelled(text)...)
+	digits := numbers(text)
+	out := slices.Clone(digits)
+	for _, n := range spelled(text) {
+		i, _ := slices.BinarySearchFunc(digits, n.start, func(d number, at int) int { return cmp.Compare(d.start, at) })
+		if i > 0 && digits[i-1].end > n.start || i < len(digits) && digits[i].start < n.end {
+			continue // of "40 thousand"
+		}
+		out = append(out, n)
+	}
 	slices.SortFunc(out, func(a, b number) int { return cmp.Compare(a.start, b.start) })
 	return out
 }
