@@ -66,8 +66,8 @@ func setAll(v reflect.Value) {
 			setAll(v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			setAll(v.Field(i))
+		for _, field := range v.Fields() {
+			setAll(field)
 		}
 	default:
 		panic(fmt.Sprintf("no value for a %s", v.Type()))
