@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-b23e517c/loop/internal/browser"
 	"github.com/seed-b23e517c/loop/internal/sim"
 )
 
@@ -28,6 +30,21 @@ type pages struct {
 
 // servePages starts loop serve and opens its link.
 func servePages(n *longNight) *pages {
+	n.t.Helper()
+	link := serveLink(n)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	p := &pages{t: n.t, http: http.Client{Jar: jar, Timeout: time.Minute}}
+	var token string
+	p.base, token, _ = strings.Cut(link, "?")
+	p.get("?"+token, http.StatusOK)
+	return p
+}
+
+// serveLink starts loop serve and gives its link.
+func serveLink(n *longNight) string {
 	n.t.Helper()
 	like, errs := n.command("loop", "serve")
 	// The test's own context is over before its end, and would kill it.
@@ -52,14 +69,7 @@ func servePages(n *longNight) *pages {
 		n.t.Fatalf("%v: %s", err, errs)
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	p := &pages{t: n.t, http: http.Client{Jar: jar, Timeout: time.Minute}}
-	p.base, _, _ = strings.Cut(strings.TrimSpace(link), "?")
-	p.get("?"+strings.TrimSpace(strings.SplitN(link, "?", 2)[1]), http.StatusOK)
-	return p
+	return strings.TrimSpace(link)
 }
 
 func (p *pages) do(r *http.Request, code int) string {
@@ -185,4 +195,51 @@ func TestServeDecides(t *testing.T) {
 	if code, out := n.do("loop", "audit", "verify"); code != exitDone {
 		t.Errorf("exit %d: %s", code, out)
 	}
+}
+
+// The pages of a real morning, as a browser shows them and as they are heard.
+func TestServedMorningInABrowser(t *testing.T) {
+	b := browser.New(t)
+	b.Moves = true
+	n := newLongNight(t, morningScript(), []string{"Print usage", "Note how fast it is", "Open a pull request", "Umlauts"})
+	n.do("loop", "run", "--no-branch")
+	link := serveLink(n)
+	base, _, _ := strings.Cut(link, "?")
+	open := func(url, title string) {
+		t.Helper()
+		b.Call("Page.navigate", map[string]any{"url": url}, nil)
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+			if b.Eval("document.readyState") == `"complete"` && b.Eval(fmt.Sprintf("document.title === %q", title+" · loop")) == "true" {
+				return
+			}
+		}
+		t.Fatalf("%s is %s", url, b.Eval("document.title"))
+	}
+	look := func(name string) {
+		t.Helper()
+		for _, scheme := range []string{"light", "dark"} {
+			b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": false}, nil)
+			b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]any{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+			if b.Eval("document.documentElement.scrollWidth > innerWidth") != "false" {
+				t.Errorf("%s, %s: wider than a small screen", name, scheme)
+			}
+			if bad := b.Eval(browser.ContrastScript); bad != "[]" {
+				t.Errorf("%s, %s: hard to read: %s", name, scheme, bad)
+			}
+			b.Picture("morning-" + name + "-" + scheme)
+		}
+		for _, bad := range browser.Hinders(b.Tree()) {
+			t.Errorf("%s: for who hears it: %s", name, bad)
+		}
+	}
+	open(link, "7 waiting")
+	look("list")
+	for i := range 7 {
+		open(fmt.Sprintf("%saction/%d", base, i+1), fmt.Sprintf("#%d is pending", i+1))
+		look(fmt.Sprint("action-", i+1))
+	}
+	open(base+"approve/2", "Run #2?")
+	look("push")
+	open(base+"approve/4", "#4 cannot be run")
+	look("server-gone")
 }
