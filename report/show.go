@@ -107,7 +107,7 @@ func (p *printer) origin(a *queue.Action) {
 		transcript += ":" + strconv.Itoa(a.Line)
 	}
 	p.field("transcript", transcript)
-	p.field("excerpt", p.Line(a.Excerpt))
+	p.field("excerpt", p.Command(a.Excerpt))
 	p.saidBefore(a)
 	p.field("id", p.Line(a.ID))
 	p.field("session", p.Line(a.Session))
