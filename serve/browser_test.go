@@ -187,6 +187,23 @@ func TestServeByKeyboard(t *testing.T) {
 	b.look("taken-back")
 	x.status(asked, queue.Pending)
 
+	// Somebody answers in a terminal while the page is open.
+	b.tabTo("answer")
+	b.Type("Keep them.")
+	if _, err := x.d.Store.Answer(t.Context(), asked.ID, queue.Decision{Who: "bob", Reason: "Drop them."}); err != nil {
+		t.Fatal(err)
+	}
+	b.tabTo("Answer")
+	b.follow("Nothing was done", enter)
+	b.look("too-late")
+	if got := b.live(); len(got) != 1 || !strings.Contains(b.Eval("document.body.innerText"), "answer by bob") || !strings.Contains(b.Eval("document.body.innerText"), "Keep them.") {
+		t.Errorf("who was quicker, or what was written, is not told: %q", got)
+	}
+	b.tabTo("See #2 as it is now")
+	b.follow("#2 is answered", enter)
+	b.tabTo("Take the decision back")
+	b.follow("#2 is pending", enter)
+
 	b.tabTo("Skip to the content")
 	b.tabTo("All actions")
 	b.follow("3 waiting", enter)

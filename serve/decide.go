@@ -219,6 +219,7 @@ func (s *server) trouble(w http.ResponseWriter, r *http.Request, err error) {
 	// What a person wrote is not lost because somebody else was quicker.
 	v.Wrote = term.QuoteLines(cmp.Or(written(r, "answer"), written(r, "reason")))
 	if n := r.PathValue("n"); code == http.StatusConflict || code == http.StatusBadRequest {
+		v.Title = "Nothing was done"
 		v.Link = &link{s.base + "action/" + n, "See #" + n + " as it is now"}
 	}
 	s.page.write(w, code, v)
