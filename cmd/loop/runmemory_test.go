@@ -28,9 +28,11 @@ func BenchmarkRunMemory(b *testing.B) {
 	}
 	program := buildProgram(b, ".") // a test's is larger
 	work := sim.Call("Write", map[string]string{"file_path": "s1.txt", "content": "work\n"})
+	// What it claims is held against all that came before it.
+	post := sim.Bash("curl -d 'All 41 tests pass in 3.2 s, 86 % covered' https://example.com", "")
 	for name, steps := range map[string][]sim.Step{
 		"one word": {work, {Text: "done"}},
-		"500 MB":   append(long, work, sim.Step{Text: "done"}),
+		"500 MB":   append(long, work, post, sim.Step{Text: "done"}),
 	} {
 		b.Run(name, func(b *testing.B) {
 			peak, took := 0.0, time.Duration(0)
@@ -65,9 +67,9 @@ func (n *longNight) peakOfRun() float64 {
 	kb := 0
 	for {
 		select {
-		case err := <-ended:
-			if err != nil || kb == 0 {
-				n.t.Fatalf("%v\n%s", err, out)
+		case <-ended:
+			if code := cmd.ProcessState.ExitCode(); code != exitDone && code != exitWaiting || kb == 0 {
+				n.t.Fatalf("exit %d\n%s", code, out)
 			}
 			return float64(kb) * 1024 / 1e6
 		case <-tick.C:
