@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
 )
@@ -44,9 +46,11 @@ func sessionCode(s queue.Snapshot) int {
 	return waitingCode(s)
 }
 
-// waitingCode says whether something waits for a person; mentions count.
+// waitingCode says whether something waits for a person; mentions count, and so
+// does a replay of which nobody knows whether it took effect.
 func waitingCode(s queue.Snapshot) int {
-	if external, mentions := report.Waiting(s); external+mentions > 0 {
+	external, mentions := report.Waiting(s)
+	if external+mentions > 0 || slices.ContainsFunc(s.Actions, func(a queue.Action) bool { return a.Status == queue.Unknown }) {
 		return exitWaiting
 	}
 	return exitDone
