@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkJudge judges twenty publications of a long session: two thousand
-// results with ten thousand bytes each.
+// results with ten thousand bytes each, and as many files that the agent wrote.
 func BenchmarkJudge(b *testing.B) {
 	var s session
 	var out strings.Builder
@@ -19,6 +19,7 @@ func BenchmarkJudge(b *testing.B) {
 	}
 	for i := range 2000 {
 		s.bash(fmt.Sprintf("tail -n 200 log.%d", i), out.String())
+		s.write(fmt.Sprintf("src/%d.go", i), strings.Repeat("x := 412 + 37\n", 50))
 	}
 	var calls []Call
 	for i := range 20 {

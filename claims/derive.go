@@ -91,7 +91,7 @@ func (d *deriver) measure(text string, m *made, line int) {
 			continue
 		}
 		as, quote := strings.TrimSpace(text[n.start:n.end]), lineAround(text, n.start, n.end)
-		if d.own.worth(m, quote, func(own string) bool { return strings.Contains(own, as) }) != queue.SourceResult {
+		if d.own.worth(m, quote, func(own string) bool { return strings.Contains(own, as) }, false) != queue.SourceResult {
 			continue
 		}
 		slices.Sort(label)

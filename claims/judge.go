@@ -23,12 +23,13 @@ var ranks = map[queue.ClaimSource]int{
 // open is a claim that is being judged.
 type open struct {
 	claim
-	at    int // in the list of all
-	call  int // of Judge's calls
-	found queue.Claim
-	rank  int
-	done  bool // it was looked for in what it could be derived from
-	whole bool // of a run: the last that went well was not a part only
+	at       int // in the list of all
+	call     int // of Judge's calls
+	found    queue.Claim
+	rank     int
+	done     bool     // it was looked for in what it could be derived from
+	programs standing // of a number, in programs that the agent wrote
+	whole    bool     // of a run: the last that went well was not a part only
 }
 
 // place is where a claimed number is looked for.
@@ -138,7 +139,9 @@ func (j *judge) call(c *transcript.Call) {
 	if m.changes {
 		j.stale()
 	}
-	j.own.take(m)
+	for _, text := range j.own.take(m) {
+		j.eachNumber(text, func(x *open, n number, _ likeness) { x.programs |= x.standing(text, n) })
+	}
 }
 
 // outputFile is where the client says that a background command's output goes.
@@ -197,7 +200,7 @@ func (j *judge) match(text string, m *made, line int) {
 			own := func(text string) bool { return strings.Contains(text, x.url) }
 			at := strings.Index(text, x.url)
 			quote := lineAround(text, at, at+len(x.url))
-			j.take(x, sighting{source: j.own.worth(m, quote, own), made: m, line: line, quote: quote})
+			j.take(x, sighting{source: j.own.worth(m, quote, own, false), made: m, line: line, quote: quote})
 		case x.kind == kindCommand && m.source == queue.SourceStory && strings.Contains(text, x.command):
 			j.take(x, sighting{source: queue.SourceStory, made: m, line: line, note: "the story names it"})
 		}
@@ -238,7 +241,7 @@ func (j *judge) number(text string, x *open, n number, c context, how likeness, 
 		}
 		s.doubt = queue.DoubtOther
 	}
-	s.source = j.own.worth(m, quote, func(own string) bool { return j.holds(own, x, near) })
+	s.source = j.own.worth(m, quote, func(own string) bool { return x.held(j.holds(m, own)[x], near) }, x.held(x.programs, near))
 	j.take(x, s)
 }
 
@@ -253,11 +256,40 @@ func (x *open) isNear(text string, n number, c context, how likeness, m *made) b
 	return x.sameThing(c, m) || m.prose() && x.sameThing(claimed(text, "", n), nil)
 }
 
-// holds reports whether a claimed number stands in a text of the agent's.
-func (j *judge) holds(text string, of *open, near bool) (found bool) {
-	j.eachNumber(text, func(x *open, n number, _ likeness) {
-		found = found || x == of && (near && x.number.digits >= 3 || x.likely(printed(text, n)) || x.likely(claimed(text, "", n)))
-	})
+// standing is how a claimed number stands in a text of the agent's.
+type standing uint8
+
+const (
+	stands   standing = 1 << iota
+	standsBy          // beside a word of the claim
+)
+
+func (x *open) standing(text string, n number) standing {
+	if x.likely(printed(text, n)) || x.likely(claimed(text, "", n)) {
+		return stands | standsBy
+	}
+	return stands
+}
+
+// held reports whether that makes it the agent's own. near says that the result
+// has it as a number of what is claimed.
+func (x *open) held(s standing, near bool) bool {
+	return s&standsBy != 0 || s != 0 && near && x.number.digits >= 3
+}
+
+// holds finds the claimed numbers that stand in a text of the agent's, once for
+// all that is asked of one result.
+func (j *judge) holds(m *made, text string) map[*open]standing {
+	found, ok := m.held[text]
+	if ok {
+		return found
+	}
+	found = map[*open]standing{}
+	j.eachNumber(text, func(x *open, n number, _ likeness) { found[x] |= x.standing(text, n) })
+	if m.held == nil {
+		m.held = map[string]map[*open]standing{}
+	}
+	m.held[text] = found
 	return found
 }
 
@@ -291,7 +323,7 @@ func (j *judge) output(text string, m *made, line int) {
 	}
 	for x, lines := range here {
 		own := func(text string) bool { return strings.Contains(text, x.lines[0]) }
-		s := sighting{source: j.own.worth(m, x.lines[0], own), made: m, line: line, quote: x.lines[0]}
+		s := sighting{source: j.own.worth(m, x.lines[0], own, false), made: m, line: line, quote: x.lines[0]}
 		if len(lines) < len(x.lines) {
 			s.note, s.doubt = fmt.Sprintf("%d of its %d lines", len(lines), len(x.lines)), queue.DoubtPart
 		}

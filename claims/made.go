@@ -12,24 +12,27 @@ import (
 
 // made is a call that was seen, and waits for its result.
 type made struct {
-	call     *transcript.Call
-	input    string // its text, without escapes
-	line     string // of a shell command
-	commands []shell.Command
-	source   queue.ClaimSource
-	names    []string // files that it names
-	words    []string // of its command: what a number alone may be of
-	counts   []string // what it counts, whatever stands in its line
-	prints   string   // what it was told to print
-	code     string   // for an interpreter, in the line
-	computes string   // what it prints with a sum of its own in it
-	scripted bool     // it runs a script that the agent wrote
-	partial  bool     // it shows the output of a command that goes on, or has ended
-	lists    bool     // each line names a file at its end
-	reads    bool     // it only shows what stands in files
-	history  bool     // it shows what was committed
-	remote   bool     // it asks a place to which the agent may have sent it
-	changes  bool     // it changes files
+	call                         *transcript.Call
+	input                        string // its text, without escapes
+	line                         string // of a shell command
+	commands                     []shell.Command
+	source                       queue.ClaimSource
+	names                        []string                      // files that it names
+	words                        []string                      // of its command: what a number alone may be of
+	counts                       []string                      // what it counts, whatever stands in its line
+	prints                       string                        // what it was told to print
+	code                         string                        // for an interpreter, in the line
+	computes                     string                        // what it prints with a sum of its own in it
+	scripted                     bool                          // it runs a script that the agent wrote
+	partial                      bool                          // it shows the output of a command that goes on, or has ended
+	resolved, ownOnly, remembers bool                          // of the files that it names: all are the agent's; one is a memory
+	texts                        []string                      // what the agent wrote into them
+	held                         map[string]map[*open]standing // of texts of the agent's: what of the claims is in them
+	lists                        bool                          // each line names a file at its end
+	reads                        bool                          // it only shows what stands in files
+	history                      bool                          // it shows what was committed
+	remote                       bool                          // it asks a place to which the agent may have sent it
+	changes                      bool                          // it changes files
 }
 
 // told is the source of what a command was told to print.

@@ -20,11 +20,20 @@ type own struct {
 
 func newOwn(memory []string) own { return own{memory: memory, files: newWritten()} }
 
-// take keeps what a call writes, for the calls after it.
-func (o *own) take(m *made) {
-	o.files.write(m.call)
+// take keeps what a call writes, for the calls after it, and returns what of it
+// is a program, or what a program may be configured with: its output may be no
+// more than that.
+func (o *own) take(m *made) (programs []string) {
+	for _, e := range o.files.write(m.call) {
+		if !isProse(e.name) && e.text != "" {
+			programs = append(programs, e.text)
+		}
+	}
+	if m.code != "" {
+		programs = append(programs, m.code)
+	}
 	if o.size += len(m.code) + len(m.input); o.size > maxWritten {
-		return
+		return programs
 	}
 	if m.code != "" {
 		o.code = append(o.code, m.code)
@@ -32,32 +41,24 @@ func (o *own) take(m *made) {
 	if m.remote || m.history {
 		o.sent = append(o.sent, m.input)
 	}
+	return programs
 }
 
 // worth is what a result says for a claim: nothing when the agent itself put
 // it there. quote is the line of the result, and holds reports whether a text
-// of the agent's has the claim in it.
-func (o *own) worth(m *made, quote string, holds func(text string) bool) queue.ClaimSource {
+// of the agent's has the claim in it; programs says so of what take returned.
+func (o *own) worth(m *made, quote string, holds func(text string) bool, programs bool) queue.ClaimSource {
 	switch {
 	case m.call == nil, m.source == queue.SourceSubagent:
 		return m.source
 	case holds(m.input):
 		return queue.SourceAgent
 	}
-	for _, name := range m.names {
-		if text, ok := o.files.text(name); ok && holds(text) || o.remembered(name) && !o.writes(m, name) {
-			return queue.SourceAgentFile
-		}
-		for _, code := range o.code {
-			if len(name) > 3 && strings.Contains(code, path.Base(name)) && holds(code) {
-				return queue.SourceAgentFile
-			}
-		}
-	}
-	if m.reads && (o.wrote(quote) || o.ownOnly(m.names)) {
+	o.resolve(m)
+	if m.remembers || slices.ContainsFunc(m.texts, holds) || m.reads && (m.ownOnly || o.wrote(quote)) {
 		return queue.SourceAgentFile
 	}
-	if m.source == queue.SourceResult && o.programs(holds) {
+	if m.source == queue.SourceResult && programs {
 		return queue.SourceAgentFile
 	}
 	if (m.remote || m.history) && slices.ContainsFunc(o.sent, holds) {
@@ -66,15 +67,23 @@ func (o *own) worth(m *made, quote string, holds func(text string) bool) queue.C
 	return m.source
 }
 
-// programs: what a program prints may stand in one that the agent wrote, in a
-// test, a server or what it is configured with.
-func (o *own) programs(holds func(text string) bool) bool {
-	for name, text := range o.files.texts {
-		if !isProse(name) && holds(text) {
-			return true
+// resolve finds once what the agent wrote into the files that a call names.
+func (o *own) resolve(m *made) {
+	if m.resolved {
+		return
+	}
+	m.resolved, m.ownOnly = true, o.ownOnly(m.names)
+	for _, name := range m.names {
+		if text, ok := o.files.text(name); ok {
+			m.texts = append(m.texts, text)
+		}
+		m.remembers = m.remembers || o.remembered(name) && !o.writes(m, name)
+		for _, code := range o.code {
+			if len(name) > 3 && strings.Contains(code, path.Base(name)) {
+				m.texts = append(m.texts, code)
+			}
 		}
 	}
-	return slices.ContainsFunc(o.code, holds)
 }
 
 // ownOnly: all the files that are named are the agent's, and whatever is shown

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,13 +15,14 @@ const maxWritten = 16 << 20
 // written is what an agent wrote into files, as far as its calls show it.
 type written struct {
 	texts map[string]string
-	parts map[string]bool // only what was put into it is known, not the rest
-	lines map[string]bool // the lines of all of them, trimmed
+	names map[string][]string // of texts, by their last part
+	parts map[string]bool     // only what was put into it is known, not the rest
+	lines map[string]bool     // the lines of all of them, trimmed
 	size  int
 }
 
 func newWritten() written {
-	return written{texts: map[string]string{}, parts: map[string]bool{}, lines: map[string]bool{}}
+	return written{texts: map[string]string{}, names: map[string][]string{}, parts: map[string]bool{}, lines: map[string]bool{}}
 }
 
 // edit is one change of a file.
@@ -94,8 +94,10 @@ func copied(c *shell.Command) []edit {
 	return []edit{{name: names[1], from: names[0]}}
 }
 
-func (w *written) write(c *transcript.Call) {
-	for _, e := range edits(c) {
+// write keeps what a call writes, and returns it.
+func (w *written) write(c *transcript.Call) []edit {
+	list := edits(c)
+	for _, e := range list {
 		name := path.Clean(e.name)
 		text := e.text
 		if e.from != "" {
@@ -123,27 +125,37 @@ func (w *written) write(c *transcript.Call) {
 			}
 		}
 		if w.size += len(text); w.size > maxWritten {
-			return
+			break
+		}
+		if _, ok := w.texts[name]; !ok {
+			w.names[path.Base(name)] = append(w.names[path.Base(name)], name)
 		}
 		w.texts[name] = text
 	}
+	return list
 }
 
 // text is what the agent wrote into the file that a later call names.
 func (w *written) text(name string) (string, bool) {
+	full := w.known(name)
+	return w.texts[full], full != ""
+}
+
+// known is the name under which a file was written; "" = it was not.
+func (w *written) known(name string) string {
 	if name == "" || name == "-" {
-		return "", false
+		return ""
 	}
 	name = path.Clean(name)
-	if text, ok := w.texts[name]; ok {
-		return text, true
+	if _, ok := w.texts[name]; ok {
+		return name
 	}
-	for _, full := range slices.Sorted(maps.Keys(w.texts)) {
+	for _, full := range w.names[path.Base(name)] {
 		if sameFile(full, name) {
-			return w.texts[full], true
+			return full
 		}
 	}
-	return "", false
+	return ""
 }
 
 // sameFile: one of the names is the other with folders in front.
@@ -152,14 +164,4 @@ func sameFile(a, b string) bool {
 }
 
 // partly reports whether only a part of a file's text is known.
-func (w *written) partly(name string) bool {
-	if w.parts[path.Clean(name)] {
-		return true
-	}
-	for full := range w.parts {
-		if sameFile(full, path.Clean(name)) {
-			return true
-		}
-	}
-	return false
-}
+func (w *written) partly(name string) bool { return w.parts[w.known(name)] }
