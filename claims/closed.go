@@ -101,7 +101,7 @@ func quoted(code string) string {
 
 // outward are what code uses to learn something that is not in it.
 var outward = []string{
-	"open(", "read", "exec", "system", "spawn", "require(", "fetch", "urllib", "requests", "http", "File.", "IO.", "ENV", "environ", "argv", "stdin", "popen", "glob",
+	"open(", "read", "exec", "system", "spawn", "require(", "fetch", "urllib", "requests.", "http", "File.", "IO.", "ENV", "environ", "argv", "stdin", "popen", "glob",
 	"os.", "Path(", "load", "subprocess", "socket", "sqlite", "<$", "`", "time(", "perf_counter", "timeit", "Benchmark", "performance.now", "Date.now", "process.",
 }
 

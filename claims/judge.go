@@ -210,7 +210,7 @@ func (j *judge) match(text string, m *made, line int) {
 
 // number holds one number of a source against one that is claimed.
 func (j *judge) number(text string, x *open, n number, c context, how likeness, m *made, line int) {
-	if m.reads && isLineNumber(text, n) {
+	if m.source == queue.SourceFile && isLineNumber(text, n) {
 		return
 	}
 	quote := lineAround(text, n.start, n.end)

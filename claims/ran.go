@@ -12,7 +12,7 @@ var (
 	// failures stand in the output of programs whose exit code a pipe has hidden.
 	failures = lazy(`(?m)^\s*(--- )?FAIL(ED|URE)?\b|\b[1-9]\d* (tests? |specs? |examples? )?(failed|failing|failures?|errors?|problems?)\b|\b(?i:failures|failed|errors): *[1-9]|\bBUILD FAILURE\b|\(failures=[1-9]|^error(\[E\d+\])?: |: error TS\d+`)
 	// nothing: a test runner found no tests.
-	nothing = lazy(`(?i)\bno tests? (ran|found|to run|were run|collected|files? found)\b|\bcollected 0 items\b|\bran 0 tests\b|\[no test files\]|\[no tests to run\]|\b0 (passing|tests? (ran|run|found|executed))\b|\bno test files\b|running 0 tests`)
+	nothing = lazy(`(?i)\bno tests? (specified|ran|found|to run|were run|collected|files? found)\b|\bcollected 0 items\b|\bran 0 tests\b|\[no test files\]|\[no tests to run\]|\b0 (passing|tests? (ran|run|found|executed))\b|\bno test files\b|running 0 tests`)
 	// something: some did pass.
 	something = lazy(`(?m)^ok\s+\S+\s+(\(cached\)|[\d.]+s)(\s+coverage:[^\n\[]*)?$|\b[1-9]\d* (tests? )?(passed|passing)\b|--- PASS|\bPASS\b|^ok \d`)
 )

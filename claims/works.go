@@ -36,6 +36,7 @@ var works = []work{
 		call: lazy(`(?i)(^|[\s/])(go test|(npm|pnpm|yarn|bun)( run)? t(est)?\b|deno test|cargo (\+\S+ )?(test|t|nextest)\b|py\.?test\b|python[\d.]* (-\S+ )*-m (pytest|unittest|nose2?)|unittest|nosetests|jest\b|vitest|mocha\b|ava\b|tap\b|karma|rspec|minitest|` +
 			`(rails|rake)( \S+)* (test|spec)\S*|phpunit|pest\b|ctest|mvnw?\S*( \S+)* (test|verify|install)|gradlew?( \S+)* \S*(test|check)\S*|tox\b|nox\b|dotnet test|swift test|mix test|sbt( \S+)* \S*test\S*|bats\b|(make|just|task)( \S+)* \S*(test|check)\S*|` +
 			`bazel test|zig build test|ginkgo|gotestsum|playwright test|cypress run|composer test|artisan test|manage\.py test|prove\b|stack test|cabal test|dune (test|runtest)|lein test|flutter test|dart test)|(^|[\s/])\S*tests?\S*\.(sh|py|js|ts|rb|pl)\b|^\S*(^|/)(run[-_])?tests?$`),
+		but: lazy(`-DskipTests|-Dmaven\.test\.skip|^go test( \S+)* -c( |$)| -x test\b`),
 	},
 	{
 		name: "benchmarks",
