@@ -16,12 +16,11 @@ var interpreters = wordSet("python python2 python3 node nodejs deno bun ruby per
 // and keeps what that is.
 func (m *made) closed(c *shell.Command) bool {
 	program := programOf(c)
-	told := ""
-	for i, w := range c.Argv {
-		if i > 0 {
-			told += w.Text + "\n"
-		}
+	words := make([]string, 0, len(c.Argv))
+	for _, w := range c.Argv[min(1, len(c.Argv)):] {
+		words = append(words, w.Text)
 	}
+	told := strings.Join(words, "\n") + "\n"
 	edits := slices.ContainsFunc(c.Argv, func(w shell.Word) bool {
 		return strings.HasPrefix(w.Text, "-i") || w.Text == "--in-place" || w.Text == "-pi"
 	})
