@@ -3,6 +3,7 @@ package claims
 import (
 	"bytes"
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,15 +149,30 @@ func (s *sources) open(name string, disk bool) (where, body string, ok bool) {
 // fileOptions are followed by the name of a file whose text is sent.
 var fileOptions = wordSet("--body-file --file --input --notes-file --upload-file -T --post-file --body-file= --data-file --message-file --description-file --content-file --readme-file")
 
+// programFiles are the endings of files whose numbers claim nothing: programs and
+// what configures them.
+var programFiles = wordSet(".go .py .pyi .ipynb .js .mjs .cjs .jsx .ts .tsx .mts .sh .bash .zsh .fish .rb .rs .c .h .cc .cpp .hpp .m .java .kt .kts .scala .swift " +
+	".cs .fs .php .pl .pm .lua .r .jl .ex .exs .erl .hs .ml .clj .dart .zig .nim .sql .css .scss .less .vue .svelte .tf .hcl .proto .graphql .gradle .cmake .mk .ps1 .bat " +
+	".toml .yaml .yml .ini .cfg .conf .env .lock .mod .sum .xml .plist .patch .diff .svg .snap .gitignore")
+
+func isProgram(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	return programFiles[path.Ext(base)] || base == "makefile" || base == "dockerfile"
+}
+
 // file is the file that the word at i of a command names: any word may name one
-// that the agent wrote, and only one that is sent is read from the disk.
+// that the agent wrote, if it is no program, and only one that is sent is read
+// from the disk.
 func (s *sources) file(c *shell.Command, i int) (where, body string, ok bool) {
 	word, before, program := c.Argv[i].Text, c.Argv[i-1].Text, c.Program()
+	gist := program == "gh" && len(c.Argv) > 2 && c.Argv[1].Text == "gist" && i > 2 && !strings.HasPrefix(word, "-") && !strings.HasPrefix(before, "-")
 	for _, n := range fileNames(word) {
 		option, _, _ := strings.Cut(word, "=")
-		sent := n.sent || fileOptions[before] || fileOptions[option] || before == "-F" && (program == "gh" || program == "glab") ||
-			program == "gh" && len(c.Argv) > 2 && c.Argv[1].Text == "gist" && i > 2 && !strings.HasPrefix(word, "-") && !strings.HasPrefix(before, "-")
-		if where, body, ok := s.open(n.name, sent); ok {
+		sent := n.sent || fileOptions[before] || fileOptions[option] || before == "-F" && (program == "gh" || program == "glab")
+		if !sent && isProgram(n.name) && !interpreters[program] { // what a program sends, stands in it
+			continue
+		}
+		if where, body, ok := s.open(n.name, sent || gist); ok {
 			return where, body, true
 		}
 	}
