@@ -82,7 +82,7 @@ func Judge(calls []Call, attempts []Events, o Options) ([]Judged, error) {
 }
 
 // maxTape bounds what is kept of the events, in bytes.
-const maxTape = 16 << 20
+const maxTape = 4 << 20
 
 // tape keeps the events that sources are looked for in: what a call claims is
 // known only when the call is reached.

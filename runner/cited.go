@@ -201,7 +201,7 @@ func around(text string, c receipt.Candidate) string {
 
 func (w *writing) came(text string) {
 	for _, c := range receipt.Find(text) {
-		w.arrived[c.Text] = true
+		w.arrived[strings.Clone(c.Text)] = true // and not all of the result with it
 	}
 }
 

@@ -210,7 +210,17 @@ func (r *row) namedCall() bool {
 	return false
 }
 
-func (d *lineDecoder) add(ev Event) { d.events = append(d.events, ev) }
+// add keeps an event. Who keeps the ids and the name in it must not keep the line.
+func (d *lineDecoder) add(ev Event) {
+	ev.Agent = strings.Clone(ev.Agent)
+	if c := ev.Call; c != nil {
+		c.ID, c.Name = strings.Clone(c.ID), strings.Clone(c.Name)
+	}
+	if r := ev.Result; r != nil {
+		r.CallID = strings.Clone(r.CallID)
+	}
+	d.events = append(d.events, ev)
+}
 
 func (d *lineDecoder) nested(r *row, base Event, depth int) {
 	ev := r.identify(base)

@@ -34,15 +34,40 @@ func TestUsageOfAReply(t *testing.T) {
 	}
 }
 
-// Who keeps what the messages used keeps a few bytes of each, not its line.
-func TestUsageKeepsNoLine(t *testing.T) {
+// Who keeps what the messages used, or the ids of calls, keeps a few bytes of
+// each, not its line.
+func TestIDsKeepNoLine(t *testing.T) {
 	record := `{"type":"assistant","message":{"id":"msg_1","usage":{"input_tokens":1},"content":[{"type":"text","text":"` + strings.Repeat("x", 1000) + `"}]}}`
 	u, ok := Event{Kind: KindText, Record: record}.Usage()
 	if !ok || u.Message != "msg_1" {
 		t.Fatalf("%+v, %v", u, ok)
 	}
-	at, begin := uintptr(unsafe.Pointer(unsafe.StringData(u.Message))), uintptr(unsafe.Pointer(unsafe.StringData(record)))
-	if at >= begin && at < begin+uintptr(len(record)) {
-		t.Error("the id is a part of the line, and keeps all of it in memory")
+	apart := func(record string, parts ...string) {
+		t.Helper()
+		begin := uintptr(unsafe.Pointer(unsafe.StringData(record)))
+		for _, p := range parts {
+			if at := uintptr(unsafe.Pointer(unsafe.StringData(p))); p == "" || at >= begin && at < begin+uintptr(len(record)) {
+				t.Errorf("%q is a part of the line, and keeps all of it in memory", p)
+			}
+		}
+	}
+	apart(record, u.Message)
+	lines := `{"type":"assistant","parent_tool_use_id":"toolu_0","message":{"content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]}}
+{"type":"user","parent_tool_use_id":"toolu_0","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"a"}]}}
+`
+	seen := 0
+	err := Each(strings.NewReader(lines), Options{}, func(ev Event) error {
+		switch {
+		case ev.Call != nil:
+			seen++
+			apart(ev.Record, ev.Agent, ev.Call.ID, ev.Call.Name)
+		case ev.Result != nil:
+			seen++
+			apart(ev.Record, ev.Agent, ev.Result.CallID)
+		}
+		return nil
+	})
+	if err != nil || seen != 2 {
+		t.Errorf("%d events, %v", seen, err)
 	}
 }

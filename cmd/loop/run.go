@@ -131,7 +131,7 @@ func (a *app) runStories(ctx context.Context, o runOptions, maxSet bool) error {
 // What the user has set in the environment holds.
 func (a *app) collectSooner() {
 	if a.getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
+		debug.SetGCPercent(25)
 	}
 }
 

@@ -22,8 +22,8 @@ func BenchmarkRunMemory(b *testing.B) {
 	long := make([]sim.Step, 0, size/line+40)
 	for i := range size / line {
 		long = append(long, sim.Step{Huge: line})
-		if i%256 == 0 {
-			long = append(long, sim.Bash("head -c 20000 /dev/zero | base64", ""))
+		if i%8 == 0 {
+			long = append(long, sim.Bash("head -c 45000 /dev/zero | base64", ""))
 		}
 	}
 	program := buildProgram(b, ".") // a test's is larger
