@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/firewall/port"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
@@ -31,7 +32,7 @@ func BenchmarkHook(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := firewall.Listen(&firewall.Guard{Classifier: set, Queue: store, Level: policy.Unattended, Now: time.Now}, time.Minute)
+	s, err := port.Listen(&firewall.Guard{Classifier: set, Queue: store, Level: policy.Unattended, Now: time.Now}, time.Minute)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func BenchmarkReceipt(b *testing.B) {
 					return store.AppendAudit(ctx, "s", r.Receipt.String(), r.Next)
 				},
 			}
-			s, err := firewall.Listen(&firewall.Guard{Seal: seal, Now: time.Now}, time.Minute)
+			s, err := port.Listen(&firewall.Guard{Seal: seal, Now: time.Now}, time.Minute)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -128,7 +129,7 @@ func helloWorld(b *testing.B) string {
 }
 
 // ask calls the hook that the settings name.
-func ask(b *testing.B, s *firewall.Server, in string) string {
+func ask(b *testing.B, s *port.Server, in string) string {
 	b.Helper()
 	var settings struct {
 		Hooks map[string][]struct {

@@ -1,11 +1,8 @@
 package firewall
 
 import (
-	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-b23e517c/loop/policy"
 )
@@ -35,24 +32,5 @@ func TestPlainDenialsAreExternal(t *testing.T) {
 				t.Errorf("%s covers %q", rule, local)
 			}
 		}
-	}
-}
-
-func TestSettingsHoldDenials(t *testing.T) {
-	s, err := Listen(&Guard{Now: time.Now}, time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	var out struct {
-		Permissions struct {
-			Deny []string `json:"deny"`
-		} `json:"permissions"`
-	}
-	if err := json.Unmarshal(s.Settings(PlainDenials()...), &out); err != nil || !slices.Contains(out.Permissions.Deny, "Bash(git push)") {
-		t.Errorf("error %v, deny %v", err, out.Permissions.Deny)
-	}
-	if strings.Contains(string(s.Settings()), "permissions") {
-		t.Error("permissions without denials")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/firewall/port"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/stories"
@@ -19,11 +20,11 @@ import (
 
 // hookDeadline is shorter than the client's own wait, so that the answer to a
 // call that takes too long is ours.
-const hookDeadline = (firewall.HookTimeout - 5) * time.Second
+const hookDeadline = (port.HookTimeout - 5) * time.Second
 
 // supervise starts the client and follows it to its end.
 func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Attempt, guard *firewall.Guard) (end ending, err error) {
-	server, err := firewall.Listen(guard, hookDeadline)
+	server, err := port.Listen(guard, hookDeadline)
 	if err != nil {
 		return end, err
 	}
@@ -77,7 +78,7 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 }
 
 // strangers tells who but the client spoke to the hooks' port.
-func (r *run) strangers(ctx context.Context, server *firewall.Server, a *queue.Attempt) error {
+func (r *run) strangers(ctx context.Context, server *port.Server, a *queue.Attempt) error {
 	lines, n := server.Strangers()
 	for _, line := range lines {
 		text := "something that is not the client spoke to the firewall and got nothing: " + line

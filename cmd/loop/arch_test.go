@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"queue":              {"policy"},
 	"claims":             {"policy/shell", "queue", "transcript"},         // knows a line, not what reaches out
 	"firewall":           {"policy", "queue", "receipt", "internal/proc"}, // mints when the hook reports a result
+	"firewall/port":      {"firewall"},
 	"internal/workspace": {"internal/proc"},
 	// One process, one call: what it holds, a person waits for.
 	"internal/hook": {"config", "firewall", "internal/workspace", "policy", "queue"},
@@ -46,9 +47,9 @@ var mayImport = map[string][]string{
 	"replay":        {"queue", "policy", "policy/shell", "internal/proc", "internal/term", "replay/mcp"}, // finds the pushes in a line
 	"replay/mcp":    {"internal/proc"},
 	// It plays a run, and answers hooks with what a sound firewall never says.
-	"internal/selftest": {"runner", "firewall", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
+	"internal/selftest": {"runner", "firewall", "firewall/port", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
 	// An agent's words are kept cut, and masked before that.
-	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "policy", "receipt", "internal/proc", "internal/weaken", "internal/term"},
+	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "firewall/port", "policy", "receipt", "internal/proc", "internal/weaken", "internal/term"},
 }
 
 // thirdParty names the packages that alone may use a library.
@@ -103,6 +104,20 @@ func checkImports(t *testing.T, pkg string, imports []string) {
 			if (imp == lib || strings.HasPrefix(imp, lib+"/")) && !slices.Contains(users, pkg) {
 				t.Errorf("%s imports %s, which is for %s only", pkg, path.Base(lib), strings.Join(users, ", "))
 			}
+		}
+	}
+}
+
+// The program that a client starts before every call holds no more than it
+// needs: what a package sets up when a process starts, a person waits for.
+func TestTheHookIsSmall(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "../loop-hook").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range []string{"net/http", "crypto/tls", "html/template", "github.com/spf13/cobra", "github.com/charmbracelet/lipgloss", "go.yaml.in/yaml/v3"} {
+		if slices.Contains(strings.Fields(string(out)), pkg) {
+			t.Errorf("loop-hook holds %s", pkg)
 		}
 	}
 }

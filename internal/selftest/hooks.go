@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/firewall/port"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/runner"
 )
@@ -140,7 +141,7 @@ func (t *test) settings(scene string) string { return filepath.Join(t.dir, scene
 // hooks; with hurry the client waits for the answer to a call only as long as
 // a scene can wait for it to give up.
 func settingsFor(url string, hurry bool) ([]byte, error) {
-	s, err := firewall.Listen(nil, time.Second)
+	s, err := port.Listen(nil, time.Second)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
-package firewall
+package port
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/seed-b23e517c/loop/firewall"
+)
 
 // HookTimeout is how long the client waits for one hook, in seconds.
 const HookTimeout = 30
@@ -31,7 +35,7 @@ type httpHook struct {
 // server's token: it is for the client's eyes, and goes away once the client
 // has read it. disableAllHooks stands in it as false, because a flag's settings
 // outrank the project's and the user's. deny are permission rules of the
-// client's own, see PlainDenials.
+// client's own, see firewall.PlainDenials.
 func (s *Server) Settings(deny ...string) []byte {
 	out := settings{Hooks: map[string][]matcher{}}
 	if len(deny) > 0 {
@@ -41,7 +45,7 @@ func (s *Server) Settings(deny ...string) []byte {
 		Type: "http", URL: s.URL(), Headers: map[string]string{"Authorization": "Bearer " + s.token},
 		Timeout: HookTimeout, OnFailure: "block",
 	}
-	for _, event := range []string{EventUserPromptSubmit, EventPreToolUse, EventPostToolUse, EventPostToolUseFailure} {
+	for _, event := range []string{firewall.EventUserPromptSubmit, firewall.EventPreToolUse, firewall.EventPostToolUse, firewall.EventPostToolUseFailure} {
 		out.Hooks[event] = []matcher{{Hooks: []httpHook{hook}}}
 	}
 	// Strings and numbers only: this cannot fail.

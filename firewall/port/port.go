@@ -1,4 +1,8 @@
-package firewall
+// Package port is the way from the client's hooks to the firewall: a port on
+// loopback, and the settings by which the client finds it. It is apart from the
+// firewall because the hook that answers alone needs no HTTP, and is started
+// before every call.
+package port
 
 import (
 	"cmp"
@@ -13,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-b23e517c/loop/firewall"
 )
 
 // maxRequest bounds one hook input. The client writes file contents into it.
@@ -23,7 +29,7 @@ const maxStrangers = 20
 
 // Handler answers one request.
 type Handler interface {
-	Handle(context.Context, Request) Reply
+	Handle(context.Context, firewall.Request) firewall.Reply
 }
 
 // Server answers the hooks of one attempt on a loopback port. Whoever speaks
@@ -99,8 +105,8 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request) {
 	ctx, cancel := context.WithTimeout(hr.Context(), s.deadline)
 	defer cancel()
 	event, r := s.answer(ctx, hr.Body)
-	if r.Exit != 0 && event == EventPreToolUse {
-		r = Deny(strings.TrimSpace(r.Stderr))
+	if r.Exit != 0 && event == firewall.EventPreToolUse {
+		r = firewall.Deny(strings.TrimSpace(r.Stderr))
 	}
 	if r.Exit != 0 {
 		// The client takes a status like this for a hook that failed, and the
@@ -130,23 +136,23 @@ func (s *Server) note(hr *http.Request) {
 	}
 }
 
-func (s *Server) answer(ctx context.Context, body io.Reader) (event string, r Reply) {
+func (s *Server) answer(ctx context.Context, body io.Reader) (event string, r firewall.Reply) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = Failure(event, fmt.Errorf("internal error: %v", p))
+			r = firewall.Failure(event, fmt.Errorf("internal error: %v", p))
 		}
 	}()
 	data, err := io.ReadAll(io.LimitReader(body, maxRequest+1))
 	if err != nil {
-		return event, Failure(event, err)
+		return event, firewall.Failure(event, err)
 	}
 	if len(data) > maxRequest {
-		return event, Failure(event, fmt.Errorf("the call is larger than %d MiB", maxRequest>>20))
+		return event, firewall.Failure(event, fmt.Errorf("the call is larger than %d MiB", maxRequest>>20))
 	}
-	req, err := ParseRequest(data)
+	req, err := firewall.ParseRequest(data)
 	event = req.Event
 	if err != nil {
-		return event, Failure(event, err)
+		return event, firewall.Failure(event, err)
 	}
 	return event, s.handler.Handle(ctx, req)
 }
