@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,52 +147,26 @@ func TestHostilePagesInABrowser(t *testing.T) {
 	b.quiet()
 }
 
-// The accessibility tree: everything that can be operated or jumped to has a
-// name, and headings do not skip a level.
+// The accessibility tree: nothing in it would hinder a screen reader or somebody
+// with only a keyboard.
 func TestPageForAScreenReader(t *testing.T) {
 	b := newViewer(t)
 	for _, night := range []string{"bad", "good", "running", "empty"} {
 		b.open(pageOf(t, night), 1100, "light", "screen")
-		var tree struct {
-			Nodes []struct {
-				Ignored    bool
-				Role, Name struct{ Value any }
-				Properties []struct {
-					Name  string
-					Value struct{ Value any }
-				}
+		tree := b.Tree()
+		for _, bad := range browser.Hinders(tree) {
+			if bad != "a group without a name" { // what folds: its summary has one
+				t.Errorf("%s: %s", night, bad)
 			}
 		}
-		b.Call("Accessibility.getFullAXTree", nil, &tree)
 		count := map[string]int{}
-		level := 0
-		for _, n := range tree.Nodes {
-			if n.Ignored {
-				continue
-			}
-			role := fmt.Sprint(n.Role.Value)
-			count[role]++
-			switch role {
-			case "link", "button", "DisclosureTriangle", "heading", "region", "navigation", "article", "table", "columnheader", "rowheader":
-				if n.Name.Value == nil || strings.TrimSpace(fmt.Sprint(n.Name.Value)) == "" {
-					t.Errorf("%s: a %s without a name", night, role)
-				}
-			}
-			for _, p := range n.Properties {
-				if role != "heading" || p.Name != "level" {
-					continue
-				}
-				now := int(p.Value.Value.(float64))
-				if now > level+1 {
-					t.Errorf("%s: a heading of level %d after one of level %d: %v", night, now, level, n.Name.Value)
-				}
-				level = now
+		for _, n := range tree {
+			if count[n.Role]++; n.Name == "" && slices.Contains([]string{"table", "columnheader", "rowheader"}, n.Role) {
+				t.Errorf("%s: a %s without a name", night, n.Role)
 			}
 		}
-		for _, role := range []string{"banner", "navigation", "main", "contentinfo", "heading"} {
-			if count[role] == 0 {
-				t.Errorf("%s: no %s", night, role)
-			}
+		if count["navigation"] == 0 || count["heading"] == 0 {
+			t.Errorf("%s: no navigation or no heading: %v", night, count)
 		}
 		if night == "bad" && (count["table"] < 3 || count["rowheader"] < 7 || count["article"] < 4) {
 			t.Errorf("%s: tables, their heads or articles are missing: %v", night, count)
