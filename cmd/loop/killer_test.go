@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -24,6 +25,7 @@ type killer struct {
 	at   int // which write, from 1; 0 = none
 	log  []string
 
+	mu  sync.Mutex // over log, while the program runs
 	cmd *exec.Cmd
 }
 
@@ -42,10 +44,14 @@ func (k *killer) run(cmd *exec.Cmd) error {
 	}
 	close(started)
 	_ = cmd.Wait() // how it ended is seen by what it left
+	k.mu.Lock()    // what is asked from now on is not loop's: the log is whole
+	defer k.mu.Unlock()
 	return nil
 }
 
 func (k *killer) decide(a *trap.Call) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if k.at > 0 && len(k.log) >= k.at {
 		return nil // what is left of it goes on
 	}
