@@ -14,7 +14,7 @@ func (s *Set) programName(pkg string) string {
 	if i := strings.LastIndex(pkg, "@"); i > 0 {
 		pkg = pkg[:i]
 	}
-	if p := s.table().bins[pkg]; p != "" {
+	if p := s.table().bins()[pkg]; p != "" {
 		return p
 	}
 	scope, base, scoped := strings.Cut(strings.TrimPrefix(pkg, "@"), "/")
@@ -33,7 +33,7 @@ func (s *Set) programName(pkg string) string {
 // packages: yarn, pnpm and bun run one when no script has that name.
 func (r *reading) localBin(a *args, n int) []Hit {
 	prog := r.set.programName(a.words[n].Text)
-	if prog == "" || a.tool.is(prog) || r.set.table().harmless[prog] {
+	if prog == "" || a.tool.is(prog) || r.set.table().harmless.has(prog) {
 		return nil
 	}
 	argv := append([]shell.Word{}, tailOf(a.argv, a.words[n])...)
@@ -150,7 +150,7 @@ func (s *Set) imageName(image string) string {
 	}
 	parts := strings.Split(image, "/")
 	for _, key := range []string{image, strings.Join(parts[max(len(parts)-2, 0):], "/")} {
-		if p := s.table().bins[key]; p != "" {
+		if p := s.table().bins()[key]; p != "" {
 			return p
 		}
 	}
@@ -162,7 +162,7 @@ func (s *Set) imageName(image string) string {
 func (t *tables) views(c *shell.Command) bool {
 	image, ok := strings.CutPrefix(c.Remote, "docker:")
 	name, _, _ := strings.Cut(baseOf(image), ":")
-	return ok && t.viewers[name]
+	return ok && t.viewers.has(name)
 }
 
 // packageOperand classifies the words from n on as the program of a package
@@ -207,7 +207,7 @@ func (r *reading) packageOf(path string) string {
 		parts = parts[:len(parts)-1]
 	}
 	for _, key := range []string{path, strings.Join(parts, "/")} {
-		if p := t.bins[key]; p != "" {
+		if p := t.bins()[key]; p != "" {
 			return p
 		}
 	}

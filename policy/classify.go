@@ -65,7 +65,7 @@ func (s *Set) unreadable(c Call) Result {
 		return s.fileCall(c, map[string]any{"patch": text})
 	}
 	hits := s.mentions(text)
-	if t := s.table(); !t.localTools[toolKey(c.Tool)] && !t.netTools[toolKey(c.Tool)] && !t.wordTools[toolKey(c.Tool)] {
+	if t := s.table(); !t.localTools.has(toolKey(c.Tool)) && !t.netTools.has(toolKey(c.Tool)) && !t.wordTools.has(toolKey(c.Tool)) {
 		hits = append(hits, opaqueHit("unread-input", text, "The input of the call could not be read."))
 	}
 	return finish(hits, Mentioned)
@@ -83,7 +83,7 @@ func toolKey(name string) string {
 	return b.String()
 }
 
-func (s *Set) isShellTool(name string) bool { return s.table().shellTools[toolKey(name)] }
+func (s *Set) isShellTool(name string) bool { return s.table().shellTools.has(toolKey(name)) }
 
 func (s *Set) call(c Call, in map[string]any) Result {
 	t := s.table()
@@ -107,7 +107,7 @@ func (s *Set) call(c Call, in map[string]any) Result {
 		}
 	}
 	switch {
-	case c.Tool == "" || t.shellTools[key]:
+	case c.Tool == "" || t.shellTools.has(key):
 		if cmd, ok := commandField(in); ok {
 			return s.shellCall(cmd, in, c)
 		}
@@ -120,9 +120,9 @@ func (s *Set) call(c Call, in map[string]any) Result {
 		return res
 	case key == "skill" || key == "slashcommand":
 		return finish(append(s.wordsOf(c, in), s.skill(in)...), Mentioned)
-	case t.wordTools[key], t.localTools[key]:
+	case t.wordTools.has(key), t.localTools.has(key):
 		return finish(s.wordsOf(c, in), Mentioned)
-	case t.netTools[key]:
+	case t.netTools.has(key):
 		hits := append(s.wordsOf(c, in), Hit{Rule: "net-read-tool", Tier: Local, Net: true, Why: "The tool reads the network.", Text: c.Tool})
 		return finish(hits, Mentioned)
 	}
@@ -268,13 +268,13 @@ func eachString(v any, f func(string)) {
 func (s *Set) unknownCall(c Call, in map[string]any) Result {
 	t := s.table()
 	words := nameWords(c.Tool)
-	if t.mcp.runs(words) {
+	if t.mcp().runs(words) {
 		if cmd, ok := commandField(in); ok {
 			return s.shellCall(cmd, in, c)
 		}
 	}
 	hits := s.wordsOf(c, in)
-	switch t.mcp.verb(words) {
+	switch t.mcp().verb(words) {
 	case verbRead:
 		hits = append(hits, Hit{Rule: "tool-read", Tier: Local, Net: true, Why: "The tool's name says that it only reads.", Text: c.Tool})
 	case verbExternal:

@@ -98,7 +98,7 @@ func (r *reading) module(c *shell.Command, argv []shell.Word) []Hit {
 	defer func() { r.depth-- }()
 	inner := *c
 	inner.Argv = argv
-	if p := r.set.table().bins[argv[0].Text]; p != "" {
+	if p := r.set.table().bins()[argv[0].Text]; p != "" {
 		inner.Argv = append([]shell.Word{{Text: p}}, argv[1:]...)
 	} else if i := strings.LastIndexByte(argv[0].Text, '.'); i > 0 && i+1 < len(argv[0].Text) && r.tool(argv[0].Text) == nil {
 		inner.Argv = append([]shell.Word{{Text: argv[0].Text[i+1:]}}, argv[1:]...) // scripts.release is named release

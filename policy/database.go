@@ -109,12 +109,12 @@ func (t *tables) writes(text string) bool {
 		if f[0] == "COPY" && !strings.Contains(st, " FROM ") || copiesOut(st) {
 			continue
 		}
-		if t.sqlWrites[f[0]] {
+		if t.sqlWrites.has(f[0]) {
 			return true
 		}
 		if f[0] == "WITH" || f[0] == "EXPLAIN" || f[0] == "BEGIN" {
 			for _, w := range f {
-				if t.sqlWrites[w] {
+				if t.sqlWrites.has(w) {
 					return true
 				}
 			}
@@ -123,7 +123,7 @@ func (t *tables) writes(text string) bool {
 			return true
 		}
 	}
-	for m := range t.mongoWrites {
+	for _, m := range t.mongoWrites.list {
 		if strings.Contains(text, "."+m+"(") {
 			return true
 		}
@@ -137,7 +137,7 @@ func redisWrites(a *args, rest []shell.Word) bool {
 	if len(rest) == 0 {
 		return hasInput(a, rest)
 	}
-	return !a.tool.set.table().redisReads[strings.ToUpper(rest[0].Text)]
+	return !a.tool.set.table().redisReads.has(strings.ToUpper(rest[0].Text))
 }
 
 // copiesOut: COPY (SELECT ...) TO, with or without psql's backslash.

@@ -25,7 +25,7 @@ func (r *reading) isHidden(c *shell.Command, hits []Hit) bool {
 		return false // it has been counted where it was followed
 	case languageOf(prog) != "" && languageOf(prog) != "awk" || prog == "java":
 		return true
-	case r.set.table().harmless[prog]:
+	case r.set.table().harmless.has(prog):
 		return false
 	case strings.Contains(clearTools, " "+prog+" "):
 		return len(c.Argv) > 1 && unknownWord(c.Argv[1])

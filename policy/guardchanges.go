@@ -191,7 +191,7 @@ func (s *Set) guardedFile(c Call, in map[string]any) []Hit {
 		}
 	})
 	var hits []Hit
-	for _, rule := range s.table().guards {
+	for _, rule := range s.guardRules() {
 		for _, n := range names {
 			if len(rule.Writes) > 0 && c.Guarded.holds(rule.Writes, c.Cwd, n, true) {
 				hits = append(hits, rule.hit(strings.TrimSpace(c.Tool+" "+n)))

@@ -28,7 +28,7 @@ func (r *reading) codeGuards(src *source) []Hit {
 			names = append(names, held[w]...)
 		}
 		writes := writesFile(t.changers.Code, code, lits)
-		for _, rule := range t.guards {
+		for _, rule := range r.set.guardRules() {
 			if writes && len(rule.Writes) > 0 && slices.ContainsFunc(names, func(n string) bool { return r.guard.holds(rule.Writes, r.cwd, n, false) }) ||
 				len(rule.Opens) > 0 && slices.ContainsFunc(names, func(n string) bool { return r.guard.opensFile(rule.Opens, n) }) ||
 				slices.Contains(rule.When, "ends-run") && r.endsRun(code) {

@@ -59,7 +59,7 @@ func (r *reading) guards(c *shell.Command) []Hit {
 	var hits []Hit
 	text := commandText(c)
 	places := r.changes(c)
-	for _, rule := range r.set.table().guards {
+	for _, rule := range r.set.guardRules() {
 		if rule.speaksOf(r, c, places) {
 			hits = append(hits, rule.hit(text))
 		}

@@ -26,8 +26,8 @@ type mcpServer struct {
 	tier Tier
 }
 
-func newMCPTable(d *mcpDef) mcpTable {
-	t := mcpTable{external: setOf(d.External), read: setOf(d.Read), run: setOf(d.Run), nouns: setOf(d.Nouns), asks: setOf(d.Asks), senders: setOf(d.Senders)}
+func newMCPTable(d *mcpDef) *mcpTable {
+	t := &mcpTable{external: setOf(d.External), read: setOf(d.Read), run: setOf(d.Run), nouns: setOf(d.Nouns), asks: setOf(d.Asks), senders: setOf(d.Senders)}
 	for _, s := range d.Servers {
 		m := mcpServer{serverDef: s, tier: External}
 		_ = m.tier.UnmarshalText([]byte(s.Default)) // checked when packs are tested
@@ -152,7 +152,7 @@ func asMCP(c Call, in map[string]any) (Call, bool) {
 
 // mcpCall classifies a call of an MCP tool.
 func (s *Set) mcpCall(c Call, in map[string]any) Result {
-	t := &s.table().mcp
+	t := s.table().mcp()
 	server, name := splitMCP(c.Tool)
 	words := toolWords(server, name)
 	known := t.server(server)

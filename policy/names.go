@@ -2,59 +2,83 @@ package policy
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
 )
 
-// tables are the lists that the classifier looks at beside the rules.
+// tables are the lists that the classifier looks at beside the rules. What a
+// process does not ask for it does not set up: most are one call's.
 type tables struct {
-	risky, counter, stage, verbs, harmless map[string]bool
-	soft, strong                           map[string]bool
-	sqlWrites, mongoWrites, redisReads     map[string]bool
-	localTools, netTools, shellTools       map[string]bool
-	wordTools                              map[string]bool
-	envPrinters, envVerbs, prose, english  map[string]bool
-	viewers                                map[string]bool
-	bins                                   map[string]string
-	mcp                                    mcpTable
+	risky, counter, stage, verbs, harmless wordSet
+	soft, strong                           wordSet
+	sqlWrites, mongoWrites, redisReads     wordSet
+	localTools, netTools, shellTools       wordSet
+	wordTools                              wordSet
+	envPrinters, envVerbs, prose, english  wordSet
+	viewers                                wordSet
+	bins                                   func() map[string]string
+	mcp                                    func() *mcpTable
 	runners                                []taskRunner
-	guards                                 []*rule // that look at what any command does, and those that guard a process
 	changers                               changersDef
 }
+
+// wordSet is a list that becomes a set when it is first asked.
+type wordSet struct {
+	list []string
+	once sync.Once
+	set  map[string]bool
+}
+
+func (w *wordSet) all() map[string]bool {
+	w.once.Do(func() { w.set = setOf(w.list) })
+	return w.set
+}
+
+func (w *wordSet) has(word string) bool { return w.all()[word] }
 
 // table decodes the packs that hold lists, once.
 func (s *Set) table() *tables {
 	s.tablesOnce.Do(func() {
 		t := &s.tables
 		t.runners = taskRunners()
+		t.bins, t.mcp = func() map[string]string { return nil }, func() *mcpTable { return &mcpTable{} }
 		for _, p := range s.packsOf("@tables") {
 			if n := p.def.Names; n != nil {
-				t.risky, t.counter, t.stage = setOf(n.Risky), setOf(n.Counter), setOf(n.Stage)
-				t.verbs, t.harmless = setOf(n.Verbs), setOf(n.Harmless)
-				t.soft, t.strong = setOf(n.Soft), setOf(n.Strong)
+				t.risky.list, t.counter.list, t.stage.list = n.Risky, n.Counter, n.Stage
+				t.verbs.list, t.harmless.list = n.Verbs, n.Harmless
+				t.soft.list, t.strong.list = n.Soft, n.Strong
 			}
 			if d := p.def.Tables; d != nil {
-				t.sqlWrites, t.mongoWrites, t.redisReads = setOf(d.SQLWrites), setOf(d.MongoWrites), setOf(d.RedisReads)
-				t.localTools, t.netTools = setOf(d.LocalTools), setOf(d.NetTools)
-				t.envPrinters, t.envVerbs = setOf(d.EnvPrinters), setOf(d.EnvVerbs)
-				t.prose, t.english = setOf(d.Prose), setOf(d.English)
-				t.shellTools, t.wordTools = setOf(d.ShellTools), setOf(d.WordTools)
-				t.viewers, t.bins = setOf(d.Viewers), withPairs(d.Bins, d.bins)
+				t.sqlWrites.list, t.mongoWrites.list, t.redisReads.list = d.SQLWrites, d.MongoWrites, d.RedisReads
+				t.localTools.list, t.netTools.list = d.LocalTools, d.NetTools
+				t.envPrinters.list, t.envVerbs.list = d.EnvPrinters, d.EnvVerbs
+				t.prose.list, t.english.list = d.Prose, d.English
+				t.shellTools.list, t.wordTools.list, t.viewers.list = d.ShellTools, d.WordTools, d.Viewers
+				t.bins = sync.OnceValue(func() map[string]string { return withPairs(d.Bins, d.bins) })
 			}
 			if p.def.Changers != nil {
 				t.changers = *p.def.Changers
 			}
-			if p.def.MCP != nil {
-				t.mcp = newMCPTable(p.def.MCP)
+			if d := p.def.MCP; d != nil {
+				t.mcp = sync.OnceValue(func() *mcpTable { return newMCPTable(d) })
 			}
 		}
+	})
+	return &s.tables
+}
+
+// guardRules are the rules that look at what any command does, and those that
+// guard a process.
+func (s *Set) guardRules() []*rule {
+	s.guardsOnce.Do(func() {
 		for _, p := range s.packsOf("@guards") {
-			t.guards = append(t.guards, p.choose(func(d *ruleDef) bool {
+			s.guards = append(s.guards, p.choose(func(d *ruleDef) bool {
 				return d.looksAround() || containsString(d.When, "ends-run")
 			})...)
 		}
 	})
-	return &s.tables
+	return s.guards
 }
 
 // codeRules are the rules that look at calls in inline code.
@@ -95,12 +119,12 @@ func (t *tables) riskyName(name string) bool {
 	risky, strong, soft, both := false, false, false, false
 	for _, w := range nameWords(name) {
 		switch {
-		case t.risky[w]:
+		case t.risky.has(w):
 			risky = true
-			strong = strong || t.strong[w]
-		case t.counter[w], t.stage[w] && !risky && !both:
+			strong = strong || t.strong.has(w)
+		case t.counter.has(w), t.stage.has(w) && !risky && !both:
 			return false
-		case t.soft[w]:
+		case t.soft.has(w):
 			soft = true
 		case w == "and" || w == "then":
 			both = true

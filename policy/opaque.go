@@ -29,7 +29,7 @@ func (r *reading) dynamicProgram(c *shell.Command) []Hit {
 		return []Hit{opaqueHit("dynamic-program", commandText(c), why)}
 	}
 	for _, w := range c.Argv[1:] {
-		if t.verbs[w.Text] {
+		if t.verbs.has(w.Text) {
 			return []Hit{opaqueHit("dynamic-program", commandText(c), why)}
 		}
 		if !strings.HasPrefix(w.Text, "-") {
@@ -77,11 +77,11 @@ func (t *tables) printsEnvironment(text string) bool {
 		return false
 	}
 	f := strings.Fields(bodies[0])
-	if len(f) == 0 || !t.envPrinters[strings.Trim(baseOf(f[0]), `"'`)] {
+	if len(f) == 0 || !t.envPrinters.has(strings.Trim(baseOf(f[0]), `"'`)) {
 		return false
 	}
 	for _, w := range f[1:] {
-		if t.envVerbs[w] {
+		if t.envVerbs.has(w) {
 			return true
 		}
 	}

@@ -65,7 +65,7 @@ func (s *Set) phraseSet() *phraseIndex {
 			return
 		}
 		x := &phraseIndex{}
-		english := s.table().english
+		english := s.table().english.all()
 		for _, p := range own {
 			for i := range p.def.Rules {
 				x.add(&p.def.Rules[i], english)

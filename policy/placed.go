@@ -88,7 +88,7 @@ func (r *reading) onlyUnknown(h Hit) bool {
 		case "curl", "wget", "base64", "nc", "ncat", "socat", "ssh", "xxd", "openssl", "gpg":
 			return false
 		}
-		if r.set.table().verbs[w] {
+		if r.set.table().verbs.has(w) {
 			return false
 		}
 	}

@@ -15,7 +15,7 @@ const (
 // from the name of a program that is no English word to the end of the line or
 // of the quotes round it.
 func (s *Set) prose(text string) []Hit {
-	programs := s.table().prose
+	programs := s.table().prose.all()
 	var hits []Hit
 	left := maxProseLines
 	for i := 0; i < len(text) && left > 0; i++ {

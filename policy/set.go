@@ -31,6 +31,8 @@ type Set struct {
 	tables      tables
 	codeOnce    sync.Once
 	code        []*rule // that look at calls in inline code
+	guardsOnce  sync.Once
+	guards      []*rule
 	phrasesOnce sync.Once
 	phrases     phraseIndex
 	parsers     shell.Parsers
@@ -168,14 +170,21 @@ func (p *pack) compile() error {
 // rulesFor are the rules that speak of a tool, and no other is made ready: a
 // process that looks at one call needs few of them.
 func (p *pack) rulesFor(t *tool) []*rule {
+	names := slices.Collect(maps.Keys(t.names)) // one or two: quicker to compare with than to look up
 	return p.choose(func(d *ruleDef) bool {
-		return slices.ContainsFunc(d.Cmd, func(c string) bool {
-			for program := range strings.FieldsSeq(c) {
-				return t.is(program)
-			}
-			return false
-		})
+		return slices.ContainsFunc(d.Cmd, func(c string) bool { return slices.Contains(names, firstWord(c)) })
 	})
+}
+
+// firstWord is the first of the words of strings.Fields.
+func firstWord(s string) string {
+	s = strings.TrimLeft(s, " \t\n")
+	for i := range len(s) {
+		if isSpace(s[i]) {
+			return s[:i]
+		}
+	}
+	return s
 }
 
 // choose makes the rules ready that are wanted. A pack that does not compile is

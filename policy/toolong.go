@@ -16,7 +16,7 @@ const longHead = 64 << 10
 func (s *Set) tooLong(c Call) Result {
 	words := s.phrasesOf(c.Input)
 	switch key, t := toolKey(c.Tool), s.table(); {
-	case t.shellTools[key]:
+	case t.shellTools.has(key):
 		head, _ := commandField(c.Shortened().in)
 		r := s.readingOf(c)
 		hits := r.line(head)
@@ -27,7 +27,7 @@ func (s *Set) tooLong(c Call) Result {
 		return finish(append(append(hits, rest), words...), Mentioned)
 	case isFileTool(key):
 		return finish(words, Written)
-	case !t.localTools[key] && !t.netTools[key] && !t.wordTools[key]:
+	case !t.localTools.has(key) && !t.netTools.has(key) && !t.wordTools.has(key):
 		words = append(words, opaqueHit("unread-input", c.Tool, "The input of the call is too long to be read."))
 	}
 	return finish(words, Mentioned)

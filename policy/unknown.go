@@ -11,7 +11,7 @@ import (
 func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 	t := r.set.table()
 	name := c.Argv[0].Text
-	if t.harmless[strings.ToLower(prog)] || languageOf(prog) != "" || t.views(c) {
+	if t.harmless.has(strings.ToLower(prog)) || languageOf(prog) != "" || t.views(c) {
 		return nil
 	}
 	if hits, ok := r.blocks(c); ok {
@@ -33,7 +33,7 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 		case strings.HasPrefix(w.Text, "-"):
 		case i > 0 && filterOption(option):
 			// the name of a test, or a text that is looked for
-		case i > 0 && strings.HasPrefix(option, "--") && !strings.Contains(option, "=") && !t.verbs[w.Text]:
+		case i > 0 && strings.HasPrefix(option, "--") && !strings.Contains(option, "=") && !t.verbs.has(w.Text):
 			// it may be the option's value
 		default:
 			return r.toldTo(prog, c, c.Argv[i+1:])
@@ -56,11 +56,11 @@ func filterOption(s string) bool {
 // it is given.
 func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit {
 	t := r.set.table()
-	if len(rest) == 0 || hasDry(c.Argv) || !t.verbs[rest[0].Text] {
+	if len(rest) == 0 || hasDry(c.Argv) || !t.verbs.has(rest[0].Text) {
 		return nil
 	}
 	for _, w := range nameWords(baseOf(name)) {
-		if t.counter[w] || t.stage[w] && !dispatcher(w) || t.soft[w] && !t.strong[rest[0].Text] {
+		if t.counter.has(w) || t.stage.has(w) && !dispatcher(w) || t.soft.has(w) && !t.strong.has(rest[0].Text) {
 			return nil // a test of it, or a variant of a build
 		}
 	}
@@ -84,7 +84,7 @@ func (r *reading) carried(c *shell.Command) []Hit {
 			rest = c.Argv[i+1:]
 		}
 	}
-	if len(rest) < 2 || !r.set.knows(baseOf(rest[0].Text)) || r.set.table().harmless[baseOf(rest[0].Text)] {
+	if len(rest) < 2 || !r.set.knows(baseOf(rest[0].Text)) || r.set.table().harmless.has(baseOf(rest[0].Text)) {
 		return nil
 	}
 	var hits []Hit
