@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/seed-b23e517c/loop/internal/trap"
@@ -45,6 +47,9 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	// What nohup has ignored would be ignored in all that is started from here;
+	// what is listened for is not.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	if p := os.Getenv(envClient); p == "" {
 		fmt.Fprintf(os.Stderr, "e2e: %s is not set: type `make e2e`\n", envClient)
 		return 1
