@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -113,10 +114,8 @@ func (t *tables) writes(text string) bool {
 			return true
 		}
 		if f[0] == "WITH" || f[0] == "EXPLAIN" || f[0] == "BEGIN" {
-			for _, w := range f {
-				if t.sqlWrites.has(w) {
-					return true
-				}
+			if slices.ContainsFunc(f, t.sqlWrites.has) {
+				return true
 			}
 		}
 		if strings.HasPrefix(f[0], `\COPY`) && strings.Contains(st, " FROM ") || f[0] == `\I` || f[0] == ".IMPORT" || f[0] == ".RESTORE" || f[0] == ".READ" {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -80,10 +81,8 @@ func (t *tables) printsEnvironment(text string) bool {
 	if len(f) == 0 || !t.envPrinters.has(strings.Trim(baseOf(f[0]), `"'`)) {
 		return false
 	}
-	for _, w := range f[1:] {
-		if t.envVerbs.has(w) {
-			return true
-		}
+	if slices.ContainsFunc(f[1:], t.envVerbs.has) {
+		return true
 	}
 	return len(f) == 1
 }
