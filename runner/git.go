@@ -7,23 +7,17 @@ import (
 
 	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 )
 
-// gitTimeout bounds a question to git; a hook waits for the answer.
+// gitTimeout bounds a question to git.
 const gitTimeout = 5 * time.Second
 
-// place asks git where the repository of dir stands. No repository, no git
-// and no commit yet give empty answers: they are recorded, not needed.
+// place is where the repository of dir stands. No repository, no git and no
+// commit yet give empty answers: they are recorded, not needed.
 func place(ctx context.Context, o *Options, dir string) firewall.Place {
-	// Both at once, where there is a commit.
-	head, ref, ok := strings.Cut(gitLine(ctx, o, dir, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD"), "\n")
-	if ok && ref != "HEAD" && strings.HasPrefix(ref, "refs/heads/") {
-		return firewall.Place{Head: head, Branch: short(ref)}
-	}
-	return firewall.Place{
-		Head:   gitLine(ctx, o, dir, "rev-parse", "--verify", "--quiet", "HEAD"),
-		Branch: gitLine(ctx, o, dir, "symbolic-ref", "--short", "--quiet", "HEAD"),
-	}
+	head, branch := workspace.Finder{Env: o.Env, Now: o.Now}.Head(ctx, dir)
+	return firewall.Place{Head: head, Branch: branch}
 }
 
 func gitLine(ctx context.Context, o *Options, dir string, args ...string) string {

@@ -13,8 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/seed-b23e517c/loop/config"
@@ -91,11 +89,6 @@ type decision struct {
 	session   string
 	root, cwd string
 	set       *policy.Set
-
-	once sync.Once
-	work workspace.Workspace
-	at   firewall.Place
-	err  error
 }
 
 func (p Process) open(ctx context.Context, level policy.Level, r firewall.Request) (*decision, error) {
@@ -149,38 +142,22 @@ func (h *decision) guard(level policy.Level) *firewall.Guard {
 // guarded is what an agent that nobody watches may not take away.
 func (h *decision) guarded() *policy.Guarded {
 	own := append(h.find.Own(), filepath.Join(h.root, config.FileName))
-	return firewall.Guarded(h.root, workspace.GitDir(h.root), h.p.Env, own...)
+	return firewall.Guarded(h.root, h.find.Repository(h.root).Common, h.p.Env, own...)
 }
 
-// locate asks git for the repository and where it stands, once and in one
-// question; without a commit yet, in two.
-func (h *decision) locate() {
-	h.once.Do(func() {
-		lines := h.find.AskGit(h.ctx, h.cwd, "--show-toplevel", "--git-common-dir", "HEAD", "--symbolic-full-name", "HEAD")
-		if len(lines) != 4 {
-			h.work, h.err = h.find.At(h.ctx, h.cwd)
-			return
-		}
-		h.work, h.err = h.find.Of(h.cwd, lines[:2])
-		h.at.Head = lines[2]
-		if branch, ok := strings.CutPrefix(lines[3], "refs/heads/"); ok {
-			h.at.Branch = branch
-		}
-	})
-}
-
-func (h *decision) place(string) firewall.Place {
-	h.locate()
-	return h.at
+func (h *decision) place(cwd string) firewall.Place {
+	head, branch := h.find.Head(h.ctx, cwd)
+	return firewall.Place{Head: head, Branch: branch}
 }
 
 // Add puts the action into the queue of the repository in which the call is
 // made.
 func (h *decision) Add(ctx context.Context, x queue.Action) (queue.Action, bool, error) {
-	if h.locate(); h.err != nil {
-		return x, false, h.err
+	w, err := h.find.At(ctx, h.cwd)
+	if err != nil {
+		return x, false, err
 	}
-	s, err := queue.Open(h.work.State, queue.Options{Now: h.p.Now, Timeout: queueWait})
+	s, err := queue.Open(w.State, queue.Options{Now: h.p.Now, Timeout: queueWait})
 	if err != nil {
 		return x, false, err
 	}

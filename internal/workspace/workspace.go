@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +19,9 @@ import (
 
 // ErrNoState is the error when nothing says where loop may keep its state.
 var ErrNoState = errors.New("no place for loop's state: neither LOOP_HOME, XDG_STATE_HOME nor HOME is set")
+
+// gitTimeout bounds a question to git; a hook waits for the answer.
+const gitTimeout = 5 * time.Second
 
 // Programs are the names of loop's own programs; they lie beside each other.
 var Programs = []string{"loop", "loop-hook"}
@@ -36,31 +40,20 @@ type Finder struct {
 	Now func() time.Time
 }
 
-// At is the workspace that a folder belongs to.
+// At is the workspace that a folder belongs to. Where its files do not say it,
+// git is asked.
 func (f Finder) At(ctx context.Context, dir string) (Workspace, error) {
-	return f.Of(dir, f.AskGit(ctx, dir, "--show-toplevel", "--git-common-dir"))
-}
-
-// AskGit gives the lines that git rev-parse answers in a folder, nil when it
-// has no answer to everything.
-func (f Finder) AskGit(ctx context.Context, dir string, args ...string) []string {
-	out := proc.Run(ctx, proc.RunOptions{
-		Argv: append([]string{"git", "rev-parse", "--path-format=absolute"}, args...),
-		Dir:  dir, Env: f.Env, Plain: true, Timeout: 10 * time.Second, Separate: true, Now: f.Now,
-	})
-	if !out.OK() {
-		return nil
+	r := f.Repository(dir)
+	if !r.sure {
+		r = Repository{}
+		if out := f.askGit(ctx, dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"); len(out) == 2 {
+			r.Top, r.Common = out[0], out[1]
+		}
 	}
-	return strings.Split(strings.TrimSpace(string(out.Tail)), "\n")
-}
-
-// Of is the workspace of a folder of which git says top and common folder;
-// without these two lines it is the folder itself.
-func (f Finder) Of(dir string, lines []string) (Workspace, error) {
 	w := Workspace{Root: dir}
 	common := dir
-	if len(lines) == 2 {
-		w.Root, common, w.Git = lines[0], lines[1], true
+	if r.Top != "" {
+		w.Root, common, w.Git = r.Top, r.Common, true
 	}
 	// Worktrees of one repository share its common folder and so one queue.
 	if real, err := filepath.EvalSymlinks(common); err == nil {
@@ -80,54 +73,28 @@ func (f Finder) Of(dir string, lines []string) (Workspace, error) {
 	return w, nil
 }
 
+// askGit gives the lines that git answers in a folder, nil when it has none.
+func (f Finder) askGit(ctx context.Context, dir string, args ...string) []string {
+	out := proc.Run(ctx, proc.RunOptions{
+		Argv: append([]string{"git"}, args...),
+		Dir:  dir, Env: f.Env, Plain: true, Timeout: gitTimeout, Separate: true, Now: f.Now,
+	})
+	if !out.OK() {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(string(out.Tail)), "\n")
+}
+
 // Top is the top folder of the work tree of dir, else dir. Asking git is a
 // process more, so it is asked only where its environment says more than the
 // folders do.
 func (f Finder) Top(ctx context.Context, dir string) string {
-	if proc.Getenv(f.Env, "GIT_DIR") != "" || proc.Getenv(f.Env, "GIT_WORK_TREE") != "" {
+	if f.elsewhere() {
 		if w, err := f.At(ctx, dir); err == nil {
 			return w.Root
 		}
 	}
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return d
-		}
-		if d == filepath.Dir(d) {
-			return dir
-		}
-	}
-}
-
-// GitDir is the folder that the work trees of a repository share, read from the
-// files in root without asking git; "" when there is none.
-func GitDir(root string) string {
-	git := filepath.Join(root, ".git")
-	text, err := os.ReadFile(git)
-	if err != nil { // a folder, or nothing
-		if fi, err := os.Stat(git); err != nil || !fi.IsDir() {
-			return ""
-		}
-		return git
-	}
-	dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-	if !ok {
-		return ""
-	}
-	dir = under(root, dir)
-	common, err := os.ReadFile(filepath.Join(dir, "commondir"))
-	if err != nil {
-		return dir // a submodule
-	}
-	return under(dir, strings.TrimSpace(string(common)))
-}
-
-// under is a path as it is meant in dir.
-func under(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
+	return cmp.Or(f.Repository(dir).Top, dir)
 }
 
 // StateHome is $LOOP_HOME, else loop's folder in the XDG state directory. A

@@ -1,0 +1,211 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+)
+
+// Repository is a git repository as the files above a folder show it. Finding
+// it starts no process: git takes longer for that than a hook for its whole
+// answer.
+type Repository struct {
+	Top    string // top folder of the work tree; "" = there is none
+	Common string // folder that its work trees share; "" = not known
+	own    string // folder of this work tree alone; "" = not known
+	sure   bool   // git would not see it otherwise
+}
+
+// places are the variables by which git looks elsewhere than in the folders
+// above.
+func places() []string {
+	return []string{
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+		"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+	}
+}
+
+// Repository finds the repository of a folder. Source of what git does there:
+// git's manual, gitrepository-layout(5) and "GIT_DISCOVERY_ACROSS_FILESYSTEM"
+// in git(1).
+func (f Finder) Repository(dir string) Repository {
+	start, err := filepath.EvalSymlinks(dir)
+	if err != nil || !filepath.IsAbs(start) {
+		return Repository{}
+	}
+	for top := start; ; top = filepath.Dir(top) {
+		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
+			r := openRepository(top)
+			r.sure = r.sure && sameDevice(start, top) && !f.elsewhere()
+			return r
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return Repository{}
+		}
+		// Without a work tree, or inside of a .git.
+		if _, err := os.Lstat(filepath.Join(top, "HEAD")); err == nil {
+			return Repository{}
+		}
+		if top == filepath.Dir(top) {
+			return Repository{sure: !f.elsewhere()}
+		}
+	}
+}
+
+func (f Finder) elsewhere() bool {
+	for _, name := range places() {
+		if proc.Getenv(f.Env, name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// openRepository reads the files of the repository with the top folder top.
+func openRepository(top string) Repository {
+	r := Repository{Top: top}
+	git := filepath.Join(top, ".git")
+	info, err := os.Lstat(git)
+	switch {
+	case err != nil:
+		return r
+	case info.IsDir():
+		r.own, r.Common = git, git
+	default: // of a linked work tree, or a submodule
+		text, err := os.ReadFile(git)
+		dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+		if err != nil || !ok {
+			return r
+		}
+		r.own = under(top, dir)
+		r.Common = r.own
+		if common, err := os.ReadFile(filepath.Join(r.own, "commondir")); err == nil {
+			r.Common = under(r.own, strings.TrimSpace(string(common)))
+		}
+	}
+	r.sure = r.plain() && ours(top, git, r.own)
+	return r
+}
+
+// plain reports whether there is a repository, and nothing in its
+// configuration that changes where it or its work tree is.
+func (r Repository) plain() bool {
+	for _, dir := range []string{filepath.Join(r.Common, "objects"), filepath.Join(r.Common, "refs")} {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(r.own, "HEAD")); err != nil {
+		return false
+	}
+	config, err := os.ReadFile(filepath.Join(r.Common, "config"))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	config = bytes.ToLower(config)
+	if bytes.Contains(config, []byte("worktree")) || bytes.Contains(config, []byte("extensions")) {
+		return false
+	}
+	for line := range bytes.Lines(config) {
+		name, value, _ := bytes.Cut(line, []byte("="))
+		if bytes.HasSuffix(bytes.TrimSpace(name), []byte("bare")) && string(bytes.TrimSpace(value)) != "false" {
+			return false
+		}
+	}
+	return true
+}
+
+// under is a path as it is meant in dir.
+func under(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// Head is the commit and the branch on which the repository of a folder
+// stands; "" where there is none.
+func (f Finder) Head(ctx context.Context, dir string) (commit, branch string) {
+	if r := f.Repository(dir); r.sure {
+		if r.Top == "" {
+			return "", ""
+		}
+		if commit, branch, ok := r.head(); ok {
+			return commit, branch
+		}
+	}
+	// Both at once, where there is a commit.
+	if out := f.askGit(ctx, dir, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD"); len(out) == 2 {
+		return out[0], branchOf(out[1])
+	}
+	if out := f.askGit(ctx, dir, "symbolic-ref", "--quiet", "HEAD"); len(out) == 1 {
+		branch = branchOf(out[0])
+	}
+	return "", branch
+}
+
+// branchOf is the name of a branch, "" for what is none.
+func branchOf(ref string) string {
+	if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+		return name
+	}
+	return ""
+}
+
+// head reads what HEAD says. ok is false where only git can tell: references
+// that lead to others, or that are kept in another form than files.
+func (r Repository) head() (commit, branch string, ok bool) {
+	name := filepath.Join(r.own, "HEAD")
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return "", "", false
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", "", false
+	}
+	line := strings.TrimSpace(string(text))
+	ref, ok := strings.CutPrefix(line, "ref:")
+	if !ok {
+		return line, "", isHash(line)
+	}
+	ref = strings.TrimSpace(ref)
+	branch = branchOf(ref)
+	if branch == "" || branch == ".invalid" || !filepath.IsLocal(ref) {
+		return "", "", false
+	}
+	commit, ok = r.resolve(ref)
+	return commit, branch, ok
+}
+
+// resolve is the commit of a branch: its own file, else its line in
+// packed-refs, else "", because it has none yet.
+func (r Repository) resolve(ref string) (commit string, ok bool) {
+	text, err := os.ReadFile(filepath.Join(r.Common, filepath.FromSlash(ref)))
+	if err == nil {
+		commit = strings.TrimSpace(string(text))
+		return commit, isHash(commit)
+	}
+	packed, err := os.ReadFile(filepath.Join(r.Common, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", true
+	}
+	if err != nil {
+		return "", false
+	}
+	at := bytes.Index(packed, []byte(" "+ref+"\n"))
+	if at < 0 {
+		return "", true
+	}
+	commit = string(packed[bytes.LastIndexByte(packed[:at], '\n')+1 : at])
+	return commit, isHash(commit)
+}
+
+// isHash reports whether a text is the name of an object: SHA-1 or SHA-256.
+func isHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
