@@ -9,17 +9,12 @@ import (
 // rule that is not known. What sends over HTTP has one family, whatever sends
 // it.
 func (s *Set) FamilyOf(rule string) string {
-	s.familyOnce.Do(func() {
-		s.family = map[string]string{}
-		for _, r := range s.Rules() {
-			s.family[r.ID] = r.Pack
-		}
-	})
-	switch f := s.family[rule]; f {
+	r, _ := s.rule(rule)
+	switch r.Pack {
 	case "code", "engine", "patterns":
 		return "http"
 	default:
-		return f
+		return r.Pack
 	}
 }
 

@@ -39,10 +39,6 @@ type Set struct {
 	looked      atomic.Int64 // bytes looked through for phrases
 	dfaOnce     sync.Once
 	dfa         *automaton
-	undoOnce    sync.Once
-	undo        map[string]string // by id of an external rule
-	familyOnce  sync.Once
-	family      map[string]string // pack by id of a rule
 }
 
 // pack is one pack; its rules are filled by load.
@@ -299,10 +295,34 @@ type RuleInfo struct {
 func (s *Set) Rules() []RuleInfo {
 	var out []RuleInfo
 	for _, p := range s.packs {
-		p.load()
-		for _, r := range p.rules {
-			out = append(out, RuleInfo{ID: r.ID, Pack: r.pack, Tier: r.tier, Why: r.Why, Undo: r.Undo})
+		for i := range p.def.Rules {
+			out = append(out, p.info(i))
 		}
 	}
 	return append(out, codeRules(s.patterns)...)
+}
+
+// rule is the rule with an id: a user's own before an embedded one. None is made
+// ready for it, nor are all of them laid out to find one.
+func (s *Set) rule(id string) (RuleInfo, bool) {
+	for _, p := range slices.Backward(s.packs) {
+		for i := range p.def.Rules {
+			if p.def.Rules[i].ID == id {
+				return p.info(i), true
+			}
+		}
+	}
+	for _, r := range codeRules(s.patterns) {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return RuleInfo{}, false
+}
+
+func (p *pack) info(i int) RuleInfo {
+	d := &p.def.Rules[i]
+	r := RuleInfo{ID: d.ID, Pack: p.def.Pack, Why: d.Why, Undo: d.Undo}
+	_ = r.Tier.UnmarshalText([]byte(d.Tier)) // load reports one that is none
+	return r
 }

@@ -24,19 +24,11 @@ func UndoRank(undo string) int {
 // Undo is how far a call can be taken back about which these rules spoke: the
 // worst of what the external ones say; "" when that is not known.
 func (s *Set) Undo(rules []string) string {
-	s.undoOnce.Do(func() {
-		s.undo = map[string]string{}
-		for _, r := range s.Rules() {
-			if r.Tier == External {
-				s.undo[r.ID] = r.Undo
-			}
-		}
-	})
 	worst, said := "", false
 	for _, id := range rules {
-		u, external := s.undo[id]
-		if external && (!said || UndoRank(u) < UndoRank(worst)) {
-			worst, said = u, true
+		r, ok := s.rule(id)
+		if ok && r.Tier == External && (!said || UndoRank(r.Undo) < UndoRank(worst)) {
+			worst, said = r.Undo, true
 		}
 	}
 	return worst

@@ -24,8 +24,11 @@ func TestUndoIsTheWorstThatARuleSays(t *testing.T) {
 // A rule that does not say how far it can be taken back is no reason to call
 // the whole correctable.
 func TestUndoThatIsNotSaidIsNoCorrection(t *testing.T) {
-	s := &Set{undo: map[string]string{"a": "", "b": UndoCorrection, "c": UndoFull, "d": UndoNone}}
-	s.undoOnce.Do(func() {})
+	rule := func(id, tier, undo string) ruleDef { return ruleDef{ID: id, Tier: tier, Undo: undo} }
+	s := &Set{packs: []*pack{{def: packDef{Rules: []ruleDef{
+		rule("a", "external", ""), rule("b", "external", UndoCorrection), rule("c", "external", UndoFull),
+		rule("d", "external", UndoNone), rule("local-rule", "local", UndoNone),
+	}}}}}
 	for _, tt := range []struct {
 		rules []string
 		want  string
