@@ -66,7 +66,11 @@ func (s *Store) AddAll(ctx context.Context, list []Action) (created int, err err
 }
 
 func addAction(tx *bolt.Tx, a Action, now time.Time) (Action, bool, error) {
-	a = fresh(a, now)
+	return addFresh(tx, fresh(a, now))
+}
+
+// addFresh adds an action that may have its number already.
+func addFresh(tx *bolt.Tx, a Action) (Action, bool, error) {
 	if a.ID != "" {
 		key, err := idKey(a.ID)
 		if err != nil {
@@ -171,7 +175,7 @@ func createAction(tx *bolt.Tx, call []byte, a Action) (Action, bool, error) {
 	if err != nil {
 		return a, false, err
 	}
-	if a.Number, err = tx.Bucket([]byte(bucketActions)).NextSequence(); err != nil {
+	if a.Number, err = keepNumber(tx, a.Number); err != nil {
 		return a, false, err
 	}
 	index := []struct {

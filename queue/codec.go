@@ -88,6 +88,9 @@ func encodeAction(a Action) ([]byte, error) {
 			rec.ExactInput = a.Input
 		}
 	}
+	if b, ok := writeAction(&a, short.Bytes(), rec.ExactInput); ok {
+		return b, nil
+	}
 	return encode(rec)
 }
 

@@ -225,7 +225,7 @@ func resolve(tx *bolt.Tx, ref string) ([]byte, error) {
 	var keys [][]byte
 	digits, isNumber := strings.CutPrefix(ref, "#")
 	if n, err := strconv.ParseUint(digits, 10, 64); err == nil && strconv.FormatUint(n, 10) == digits {
-		if id := tx.Bucket([]byte(bucketNumbers)).Get(numberKey(n)); id != nil {
+		if id := actionAt(tx, n); id != nil {
 			keys = append(keys, id)
 		}
 	}

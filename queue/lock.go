@@ -10,19 +10,30 @@ import (
 // missing, and waits for it as long as ctx lets it. The system frees the lock
 // when the process dies, however it dies.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := openLocked(ctx, path, os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	return func() { release(f) }, nil
+}
+
+// openLocked opens a file with the lock on it, which release gives back.
+func openLocked(ctx context.Context, path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|flag, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	ok, err := tryLock(f)
 	if err == nil && !ok {
-		return waitLock(ctx, f)
+		err = waitLock(ctx, f)
+	} else if err != nil {
+		_ = f.Close()
+		err = fmt.Errorf("lock %q: %w", path, err)
 	}
 	if err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("lock %q: %w", path, err)
+		return nil, err
 	}
-	return func() { release(f) }, nil
+	return f, nil
 }
 
 // release gives the lock back by name and not only by closing: a child that is

@@ -33,19 +33,19 @@ func flock(f *os.File, how int) error {
 // blocked flock cannot be called off, not even by closing the descriptor, so
 // when ctx is over a goroutine is left that gives the lock back as soon as it
 // gets it.
-func waitLock(ctx context.Context, f *os.File) (func(), error) {
+func waitLock(ctx context.Context, f *os.File) error {
 	got := make(chan error, 1)
 	go func() { got <- flock(f, unix.LOCK_EX) }()
 	select {
 	case err := <-got:
 		if err != nil {
 			_ = f.Close()
-			return nil, fmt.Errorf("lock %q: %w", f.Name(), err)
+			return fmt.Errorf("lock %q: %w", f.Name(), err)
 		}
-		return func() { release(f) }, nil
+		return nil
 	case <-ctx.Done():
 		go func() { <-got; release(f) }()
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }
 

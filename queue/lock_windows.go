@@ -29,7 +29,7 @@ func unlockFile(f *os.File) error {
 }
 
 // waitLock polls: a blocked LockFileEx on a plain handle cannot be given up.
-func waitLock(ctx context.Context, f *os.File) (func(), error) {
+func waitLock(ctx context.Context, f *os.File) error {
 	timer := time.NewTimer(firstWait)
 	defer timer.Stop()
 	for wait := firstWait; ; wait = min(2*wait, maxWait) {
@@ -37,15 +37,15 @@ func waitLock(ctx context.Context, f *os.File) (func(), error) {
 		case <-timer.C:
 		case <-ctx.Done():
 			_ = f.Close()
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		ok, err := tryLock(f)
 		if ok {
-			return func() { release(f) }, nil
+			return nil
 		}
 		if err != nil {
 			_ = f.Close()
-			return nil, fmt.Errorf("lock %q: %w", f.Name(), err)
+			return fmt.Errorf("lock %q: %w", f.Name(), err)
 		}
 		timer.Reset(wait)
 	}

@@ -7,6 +7,7 @@
 //
 //	deferred_actions   id                           -> Action
 //	action_numbers     number                       -> id
+//	action_also        number                       -> id   (that a repeat was given when it was spooled)
 //	action_sessions    session NUL number           -> id
 //	action_calls       session NUL tool_use_id      -> id   (a repeat maps to the first)
 //	                   session NUL NUL place        -> id   (a hit without tool_use_id)
@@ -22,8 +23,9 @@
 //	audit_receipts     receipt                      -> number + session of its record
 //	meta               "schema"                     -> number
 //
-// What could not wait for the queue lies beside it in a spool (spool.go), which
-// the next writer takes up within its own transaction.
+// What cannot wait for the queue lies beside it in a spool (spool.go), which the
+// next writer, or reader, takes up within its own transaction. The numbers of both
+// come out of one file (number.go).
 //
 // It holds no file open between operations: each takes the side lock
 // (queue.db.lock), opens, runs one transaction and closes, so that report and

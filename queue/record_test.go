@@ -92,6 +92,45 @@ func TestEveryFieldIsReadTheFastWay(t *testing.T) {
 	}
 }
 
+// What is written the fast way is what encoding/json writes, field by field. The
+// fields that a new call has none of are written by that.
+func TestEveryFieldIsWrittenAsJSONHasIt(t *testing.T) {
+	var all Action
+	setAll(reflect.ValueOf(&all).Elem())
+	fast, fields := 0, reflect.TypeFor[Action]().NumField()
+	check := func(what string, a Action) {
+		t.Helper()
+		want, err := encode(storedAction{Action: &a})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := writeAction(&a, a.Input, nil)
+		if ok {
+			fast++
+		}
+		if ok && string(got) != string(want) {
+			t.Errorf("%s is written\n%s\nwant\n%s", what, got, want)
+		}
+	}
+	for i := range fields {
+		var a Action
+		reflect.ValueOf(&a).Elem().Field(i).Set(reflect.ValueOf(all).Field(i))
+		check(reflect.TypeFor[Action]().Field(i).Name, a)
+	}
+	const never = 9 // holds, said, again, claims, edited, decisions, replay, earlier, owner
+	if fast != fields-never {
+		t.Errorf("%d of %d fields are written the fast way, want all but %d", fast, fields, never)
+	}
+	for _, text := range []string{
+		"", "plain ~ text", `"\/`, "\x00\b\f\n\r\t\x1f\x7f", "<a href='&'>", "\u2028\u2029", "Ärger", "\xff\xc3", "\U0001f600", "\ufffd",
+	} {
+		check(fmt.Sprintf("%q", text), Action{Command: text, Rules: []string{text, "r"}})
+	}
+	for _, when := range []time.Time{{}, testTime, testTime.Add(123456789), testTime.In(time.FixedZone("x", -5400))} {
+		check(when.String(), Action{DetectedAt: when})
+	}
+}
+
 // What is not as encodeAction writes it is left to encoding/json.
 func TestOtherFormsAreReadTheSlowWay(t *testing.T) {
 	a := push("t1")

@@ -12,6 +12,7 @@ import (
 const (
 	bucketActions   = "deferred_actions"
 	bucketNumbers   = "action_numbers"
+	bucketAlso      = "action_also"
 	bucketBySession = "action_sessions"
 	bucketCalls     = "action_calls"
 	bucketInputs    = "action_inputs"

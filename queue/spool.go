@@ -15,42 +15,51 @@ import (
 )
 
 // The spool is where an action waits that could not be put into the queue in
-// time: one line of JSON each. The next process that writes into the queue
-// moves the file aside, adds what stands in it within its own transaction and
-// removes it; an id that is there already says that it was added before.
+// time: one line of JSON each. The next process that opens the queue moves the
+// file aside, adds what stands in it within its own transaction and removes it;
+// an id that is there already says that it was added before.
 const (
 	spoolName  = "spool.jsonl"         // appended to under spoolLock
 	spoolLock  = "spool.lock"          //
 	foldName   = "spool.folding.jsonl" // moved aside, to be added by who holds the queue
 	strayName  = "spool.stray.jsonl"   // lines that are no action, kept
 	spoolGrace = 2 * time.Second       // for an append, which waits for other appends only
+	spoolSize  = 1 << 20               // from this size on who would spool puts all of it into the queue
 	moveGrace  = 200 * time.Millisecond
 )
 
-// AddOrSpool is Add for a caller that can neither wait nor lose the action:
-// what the queue does not take is put into the spool, and comes back without a
-// number.
-func (s *Store) AddOrSpool(ctx context.Context, a Action) (Action, bool, error) {
-	out, created, err := s.Add(ctx, a)
-	if err == nil {
-		return out, created, nil
-	}
-	// The time for the queue may be what has run out.
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), spoolGrace)
-	defer cancel()
-	out, serr := s.spool(limited, a)
-	if serr != nil {
-		return Action{}, false, errors.Join(err, serr)
-	}
-	return out, true, nil
-}
-
-// spool appends the action to the spool and returns when it is on the disk.
-func (s *Store) spool(ctx context.Context, a Action) (Action, error) {
+// Spool is Add for a caller that can neither wait nor lose the action: it puts it
+// into the spool, which takes a fraction of the time. What the call is to others,
+// one of them again or one of its own, is found when the spool is taken up, and
+// its number leads to it then. Without a spool that may grow, or a number to tell, the
+// queue is asked, and in its place the spool; what comes back without a
+// number has none yet.
+func (s *Store) Spool(ctx context.Context, a Action) (Action, error) {
 	if s.o.ReadOnly {
 		return Action{}, fmt.Errorf("queue %q: %w", s.path, ErrReadOnly)
 	}
+	if info, err := os.Stat(s.file(spoolName)); err != nil || info.Size() < spoolSize {
+		if n, err := s.spoolNumber(); err == nil {
+			if out, err := s.spool(ctx, a, n); err == nil {
+				return out, nil
+			}
+		}
+	}
+	out, _, err := s.Add(ctx, a)
+	if err == nil {
+		return out, nil
+	}
+	out, serr := s.spool(ctx, a, 0)
+	if serr != nil {
+		return Action{}, errors.Join(err, serr)
+	}
+	return out, nil
+}
+
+// spool appends the action to the spool and returns when it is on the disk.
+func (s *Store) spool(ctx context.Context, a Action, number uint64) (Action, error) {
 	a = fresh(a, s.now())
+	a.Number = number
 	if a.ID == "" {
 		id, _, err := newID()
 		if err != nil {
@@ -62,28 +71,41 @@ func (s *Store) spool(ctx context.Context, a Action) (Action, error) {
 		a.ToolUseID = "spool-" + a.ID // else a fold that died would count it twice as a repeat
 	}
 	line, err := encodeAction(a)
-	if err != nil {
-		return Action{}, fmt.Errorf("spool action: %w", err)
+	if err == nil {
+		err = s.appendSpool(ctx, line)
 	}
-	unlock, err := lockFile(ctx, s.file(spoolLock))
 	if err != nil {
-		return Action{}, fmt.Errorf("spool action: %w", err)
-	}
-	defer unlock()
-	if err := appendLine(s.file(spoolName), line); err != nil {
 		return Action{}, fmt.Errorf("spool action: %w", err)
 	}
 	return a, nil
 }
 
-func (s *Store) file(name string) string { return filepath.Join(s.dir, name) }
-
-// appendLine adds a whole line to a file. What a process that died left there
-// without an end is a line of its own.
-func appendLine(path string, line []byte) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+// appendSpool holds the lock for the write and not until it is on the disk: a
+// fold that takes it up meanwhile brings it there itself.
+func (s *Store) appendSpool(ctx context.Context, line []byte) error {
+	// The time for the queue may be what has run out.
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), spoolGrace)
+	defer cancel()
+	unlock, err := lockFile(limited, s.file(spoolLock))
 	if err != nil {
 		return err
+	}
+	f, fresh, err := writeLine(s.file(spoolName), line)
+	unlock()
+	return flush(f, fresh, err)
+}
+
+func (s *Store) file(name string) string { return filepath.Join(s.dir, name) }
+
+// appendLine adds a line to a file, on the disk.
+func appendLine(path string, line []byte) error { return flush(writeLine(path, line)) }
+
+// writeLine adds a whole line to a file. What a process that died left there
+// without an end is a line of its own. fresh says that the file had none.
+func writeLine(path string, line []byte) (f *os.File, fresh bool, err error) {
+	f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, false, err
 	}
 	torn, fresh, err := endOf(f)
 	if err == nil {
@@ -93,11 +115,19 @@ func appendLine(path string, line []byte) error {
 		}
 		_, err = f.Write(append(append(b, line...), '\n'))
 	}
+	return f, fresh, err
+}
+
+// flush closes a file when what was written to it is on the disk.
+func flush(f *os.File, fresh bool, err error) error {
+	if f == nil {
+		return err
+	}
 	if err == nil {
 		err = f.Sync()
 	}
 	if err == nil && fresh {
-		err = syncDir(filepath.Dir(path))
+		err = syncDir(filepath.Dir(f.Name()))
 	}
 	return errors.Join(err, f.Close())
 }
@@ -202,10 +232,14 @@ func (f *folding) addTo(tx *bolt.Tx, now time.Time) error {
 	if f == nil {
 		return nil
 	}
-	for i := range f.actions {
-		a, created, err := addAction(tx, f.actions[i], now)
+	for i, spooled := range f.actions {
+		a := fresh(spooled, now)
+		a.Number = spooled.Number
+		a, created, err := addFresh(tx, a)
 		if err == nil && created {
 			err = carryOver(tx, a, f.lines[i])
+		} else if err == nil {
+			err = nameAlso(tx, spooled.Number, a)
 		}
 		if err != nil {
 			return fmt.Errorf("fold the spool: %w", err)

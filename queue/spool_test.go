@@ -53,16 +53,21 @@ func calls(list []Action) string {
 	return strings.Join(out, " ")
 }
 
+// pushOf is a push of its own: no repeat of another.
+func pushOf(call string) Action {
+	a := push(call)
+	a.Command = "git push origin " + call
+	a.Input = fmt.Appendf(nil, `{ "command": %q }`, a.Command)
+	return a
+}
+
 func spoolOne(t *testing.T, s *Store, call string) Action {
 	t.Helper()
 	unlock := holdLock(t, s)
 	defer unlock()
-	a := push(call)
-	a.Command = "git push origin " + call
-	a.Input = fmt.Appendf(nil, `{ "command": %q }`, a.Command)
-	got, created, err := s.AddOrSpool(t.Context(), a)
-	if err != nil || !created || got.Number != 0 || got.ID == "" {
-		t.Fatalf("spool: %+v, %v, %v", got, created, err)
+	got, err := s.Spool(t.Context(), pushOf(call))
+	if err != nil || !s.Spooled() || got.ID == "" {
+		t.Fatalf("spool: %+v, %v", got, err)
 	}
 	return got
 }
@@ -91,6 +96,87 @@ func TestBusyQueueSpoolsAndTheNextWriterFolds(t *testing.T) {
 	}
 }
 
+// Where the numbers are known nothing is opened: the number that is told is the
+// one under which the action is found, and nobody else has it.
+func TestSpooledActionHasItsNumberAtOnce(t *testing.T) {
+	s := newStore(t)
+	mustAdd(t, s, pushOf("first"))
+	unlock := holdLock(t, s) // it would wait for that
+	second, err := s.Spool(t.Context(), pushOf("second"))
+	if err != nil || second.Number != 2 {
+		t.Fatalf("#%d, %v", second.Number, err)
+	}
+	again, err := s.Spool(t.Context(), pushOf("second")) // another hook was asked about the same call
+	if err != nil || again.Number != 3 {
+		t.Fatalf("#%d, %v", again.Number, err)
+	}
+	unlock()
+	if fourth := mustAdd(t, s, pushOf("fourth")); fourth.Number != 4 {
+		t.Errorf("#%d is given beside what is spooled", fourth.Number)
+	}
+	list := actions(t, s)
+	if calls(list) != "first second fourth" || list[1].ID != second.ID || list[1].Number != 2 {
+		t.Fatalf("%s: %+v", calls(list), list[1])
+	}
+	for _, ref := range []string{"2", "#3"} {
+		if a, err := s.Get(t.Context(), ref); err != nil || a.ID != second.ID {
+			t.Errorf("%s leads to %q, %v", ref, a.ID, err)
+		}
+	}
+	verifyFile(t, s)
+}
+
+// A file of numbers that is lost, or from before what is in the queue, costs a
+// number and never an action.
+func TestNumbersThatWereLost(t *testing.T) {
+	for name, file := range map[string]string{"removed": "-", "empty": "", "torn": "\x00\x00\x00", "old": "\x00\x00\x00\x00\x00\x00\x00\x00"} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			mustAdd(t, s, pushOf("first"))
+			mustAdd(t, s, pushOf("second"))
+			if err := os.Remove(s.file(numberName)); err != nil {
+				t.Fatal(err)
+			}
+			if file != "-" {
+				if err := os.WriteFile(s.file(numberName), []byte(file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := s.Spool(t.Context(), pushOf("third")); err != nil {
+				t.Fatal(err)
+			}
+			mustAdd(t, s, pushOf("fourth"))
+			list := actions(t, s)
+			if calls(list) != "first second third fourth" {
+				t.Errorf("%s", calls(list))
+			}
+			for i, a := range list {
+				if a.Number != uint64(i+1) {
+					t.Errorf("%s is #%d", a.ToolUseID, a.Number)
+				}
+			}
+			verifyFile(t, s)
+		})
+	}
+}
+
+// A spool that nobody takes up does not grow for ever.
+func TestLargeSpoolGoesIntoTheQueue(t *testing.T) {
+	s := newStore(t)
+	mustAdd(t, s, pushOf("first"))
+	large := pushOf("large")
+	large.Excerpt = strings.Repeat("x", spoolSize)
+	if _, err := s.Spool(t.Context(), large); err != nil || !s.Spooled() {
+		t.Fatal(err)
+	}
+	if a, err := s.Spool(t.Context(), pushOf("next")); err != nil || a.Number != 3 || s.Spooled() {
+		t.Errorf("#%d, %v, spooled %v", a.Number, err, s.Spooled())
+	}
+	if got := calls(actions(t, s)); got != "first large next" {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestReaderFoldsTheSpoolToo(t *testing.T) {
 	s := impatient(t, t.TempDir())
 	spoolOne(t, s, "only")
@@ -108,10 +194,10 @@ func TestFoldThatDiedBeforeTheRemovalDoublesNothing(t *testing.T) {
 	spoolOne(t, s, "again") // another call with an id of its own
 	without := push("")
 	unlock := holdLock(t, s)
-	if _, _, err := s.AddOrSpool(t.Context(), without); err != nil {
+	if _, err := s.Spool(t.Context(), without); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.AddOrSpool(t.Context(), without); err != nil { // the same call once more: a repeat
+	if _, err := s.Spool(t.Context(), without); err != nil { // the same call once more: a repeat
 		t.Fatal(err)
 	}
 	unlock()
@@ -191,7 +277,7 @@ func TestDamagedQueueSpools(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := impatient(t, dir)
-	if _, _, err := s.AddOrSpool(t.Context(), push("kept")); err != nil {
+	if _, err := s.Spool(t.Context(), push("kept")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(s.Path()); err != nil {
@@ -226,7 +312,7 @@ func TestReadOnlyStoreSpoolsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.AddOrSpool(t.Context(), push("x")); !errors.Is(err, ErrReadOnly) {
+	if _, err := s.Spool(t.Context(), push("x")); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("got %v", err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
@@ -234,35 +320,42 @@ func TestReadOnlyStoreSpoolsNothing(t *testing.T) {
 	}
 }
 
-// playSpooler adds n actions as a hook does that will not wait, and prints
-// each after it has returned: from then on it may not be lost.
+// playSpooler spools n actions and prints number and call of each after it has
+// returned: from then on it may not be lost, and has that number.
 func playSpooler(s *Store, name string, n int) error {
 	s.o.Timeout = time.Millisecond
 	for i := range n {
 		a := numbered(name, i)
-		if _, _, err := s.AddOrSpool(context.Background(), a); err != nil {
-			return fmt.Errorf("add %s: %w", a.ToolUseID, err)
+		a, err := s.Spool(context.Background(), a)
+		if err != nil {
+			return fmt.Errorf("spool %s: %w", a.ToolUseID, err)
 		}
-		fmt.Println(a.ToolUseID)
+		fmt.Println(a.Number, a.ToolUseID)
 	}
 	return nil
 }
 
-// Hooks that spool, hooks that fold and a kill in the midst of either: every
-// action that was acknowledged is there, and none twice.
+// Hooks that spool, others that put into the queue and take up what is spooled, and
+// a kill in the midst of either: every action that was acknowledged is there, once, and
+// with the number that was told.
 func TestSpoolingProcessesThatAreKilled(t *testing.T) {
 	dir := t.TempDir()
 	const hooks, each = 4, 60
 	var mu sync.Mutex
-	acknowledged := map[string]bool{}
+	acknowledged := map[string]string{}
 	var wg sync.WaitGroup
 	for n := range hooks {
-		c := startChild(t, fmt.Sprintf("spool p%d %d %s", n, each, dir))
+		role := "spool"
+		if n >= hooks/2 {
+			role = "add"
+		}
+		c := startChild(t, fmt.Sprintf("%s p%d %d %s", role, n, each, dir))
 		wg.Go(func() {
 			got := 0
 			for line := range c.lines {
 				mu.Lock()
-				acknowledged[line] = true
+				number, call, _ := strings.Cut(line, " ")
+				acknowledged[call] = number
 				mu.Unlock()
 				if got++; n%2 == 1 && got == each/2 {
 					_ = c.cmd.Process.Kill()
@@ -278,9 +371,16 @@ func TestSpoolingProcessesThatAreKilled(t *testing.T) {
 	if err := open(t, s.dir).Fold(t.Context()); err != nil { // what was spooled beside a fold that died
 		t.Fatal(err)
 	}
-	times := map[string]int{}
+	times, numbers := map[string]int{}, map[uint64]bool{}
 	for _, a := range actions(t, s) {
 		times[a.ToolUseID]++
+		if numbers[a.Number] {
+			t.Errorf("two have the number %d", a.Number)
+		}
+		numbers[a.Number] = true
+		if told := acknowledged[a.ToolUseID]; told != "" && told != "0" && told != fmt.Sprint(a.Number) {
+			t.Errorf("%s is #%d, and #%s was told", a.ToolUseID, a.Number, told)
+		}
 	}
 	if len(acknowledged) < hooks/2*each {
 		t.Fatalf("only %d were acknowledged", len(acknowledged))

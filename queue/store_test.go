@@ -104,7 +104,7 @@ func TestStateIsPrivate(t *testing.T) {
 	}
 	s := open(t, dir)
 	mustAdd(t, s, push("t1"))
-	for path, want := range map[string]os.FileMode{dir: 0o700, s.Path(): 0o600, s.Path() + ".lock": 0o600} {
+	for path, want := range map[string]os.FileMode{dir: 0o700, s.Path(): 0o600, s.Path() + ".lock": 0o600, s.file(numberName): 0o600} {
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestStateIsPrivate(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 2 {
+	if err != nil || len(entries) != 3 {
 		t.Errorf("state folder holds %v, %v", entries, err)
 	}
 }

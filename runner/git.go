@@ -16,7 +16,8 @@ const gitTimeout = 5 * time.Second
 // place is where the repository of dir stands. No repository, no git and no
 // commit yet give empty answers: they are recorded, not needed.
 func place(ctx context.Context, o *Options, dir string) firewall.Place {
-	head, branch := workspace.Finder{Env: o.Env, Now: o.Now}.Head(ctx, dir)
+	find := workspace.Finder{Env: o.Env, Now: o.Now}
+	head, branch := find.Head(ctx, find.Repository(dir))
 	return firewall.Place{Head: head, Branch: branch}
 }
 

@@ -6,9 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/seed-b23e517c/loop/firewall"
 )
@@ -16,9 +19,11 @@ import (
 const helloSource = "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"\") }\n"
 
 // BenchmarkHookAlone is one decision at the prompt as the client waits for it
-// before nearly every call, one that may run: a process, start included. Beside it stands a Go process that does nothing.
-// The medians are of calls one after the other, the 99th percentiles of bursts of
-// eight, which a client with as many calls at once starts together.
+// before each call: a process, start included. Most calls may run; "asked" and
+// "deferred" put a new action into the queue each time. Beside it stands a Go
+// process that does nothing. The medians are of calls one after the other, the 99th
+// percentiles of bursts of eight, which a client with as many calls at once starts
+// together.
 func BenchmarkHookAlone(b *testing.B) {
 	dir := b.TempDir()
 	hello := filepath.Join(dir, "hello.go")
@@ -27,25 +32,22 @@ func BenchmarkHookAlone(b *testing.B) {
 	}
 	b.Setenv("LOOP_HOME", filepath.Join(dir, "state"))
 	b.Setenv("HOME", dir)
+	repo := repository(b, filepath.Join(dir, "repo"))
 	nothing := hookProcess{program: buildProgram(b, hello)}
 	program := buildProgram(b, "../loop-hook")
-	for name, call := range map[string]string{
-		"read":  `"Read","tool_input":{"file_path":"README.md"}`,
-		"local": `"Bash","tool_input":{"command":"go test ./..."}`,
-		"words": `"Bash","tool_input":{"command":"git commit -m 'then git push'"}`,
-		"write": `"Write","tool_input":{"file_path":"a.md","content":"some words of prose"}`,
+	for _, row := range []struct{ name, level, call string }{
+		{"read", "interactive", `"Read","tool_input":{"file_path":"README.md"}`},
+		{"local", "interactive", `"Bash","tool_input":{"command":"go test ./..."}`},
+		{"words", "interactive", `"Bash","tool_input":{"command":"git commit -m 'then git push'"}`},
+		{"write", "interactive", `"Write","tool_input":{"file_path":"a.md","content":"some words of prose"}`},
+		{"asked", "interactive", `"Bash","tool_input":{"command":"git push origin topic-NUMBER"}`},
+		{"deferred", "unattended", `"Bash","tool_input":{"command":"gh pr create --title NUMBER --body 'All is done.'"}`},
 	} {
-		hook := hookProcess{
-			program: program, args: []string{firewall.HookCommand, "--level", "interactive"},
-			input: filepath.Join(dir, name),
-		}
-		text := fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_use_id":"t","tool_name":%s}`, dir, call)
-		if err := os.WriteFile(hook.input, []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
+		hook := hookProcess{program: program, args: []string{firewall.HookCommand, "--level", row.level}, calls: filepath.Join(dir, row.name)}
+		hook.text = fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_use_id":"NUMBER","tool_name":%s}`, repo, row.call)
+		b.Run(row.name, func(b *testing.B) {
 			for b.Loop() {
-				hook.once(b)
+				hook.times(b, 1, 1)
 			}
 			one, eight := hook.times(b, 250, 1), hook.times(b, 400, 8)
 			plain, plainEight := nothing.times(b, 250, 1), nothing.times(b, 400, 8)
@@ -57,31 +59,86 @@ func BenchmarkHookAlone(b *testing.B) {
 	}
 }
 
+// repository makes dir a repository with one commit.
+func repository(b *testing.B, dir string) string {
+	b.Helper()
+	for _, args := range [][]string{
+		{"init", "-q", dir},
+		{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "start"},
+	} {
+		if out, err := exec.CommandContext(b.Context(), "git", args...).CombinedOutput(); err != nil {
+			b.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	return dir
+}
+
+// buildProgram builds a program and gives a copy of it: how the linker leaves a
+// file in memory makes it slower to start than it is for whoever installs it.
 func buildProgram(b *testing.B, what string) string {
 	b.Helper()
-	out := filepath.Join(b.TempDir(), "program")
-	cmd := exec.CommandContext(b.Context(), "go", "build", "-o", out, what)
+	built, program := filepath.Join(b.TempDir(), "built"), filepath.Join(b.TempDir(), "program")
+	cmd := exec.CommandContext(b.Context(), "go", "build", "-o", built, what)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, text)
 	}
-	return out
+	text, err := os.ReadFile(built)
+	if err == nil {
+		err = os.WriteFile(program, text, 0o700)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return program
 }
 
-// hookProcess is a process that is started again and again.
+// hookProcess is a process that is started again and again, each time with a
+// call of its own.
 type hookProcess struct {
-	program, input string
+	program, calls string // calls: a file for each begins with this
 	args           []string
+	text           string // the call; NUMBER in it is another each time
 }
 
-func (p hookProcess) once(b *testing.B) time.Duration {
-	cmd := exec.CommandContext(b.Context(), p.program, p.args...)
-	if p.input != "" { // a file: a pipe would be this process' work
-		in, err := os.Open(p.input)
-		if err != nil {
-			b.Error(err)
-			return 0
+// times are the durations of n runs in bursts of so many, in order.
+func (p hookProcess) times(b *testing.B, n, atOnce int) []time.Duration {
+	all := make([]time.Duration, n)
+	for from := 0; from < n; from += atOnce {
+		var inputs []*os.File // a file: a pipe would be this process' work
+		for range min(atOnce, n-from) {
+			inputs = append(inputs, p.input(b))
 		}
+		var wg sync.WaitGroup
+		for i, in := range inputs {
+			wg.Go(func() { all[from+i] = p.once(b, in) })
+		}
+		wg.Wait()
+	}
+	slices.Sort(all)
+	return all
+}
+
+// input is a new call, nil for a program that is given none.
+func (p hookProcess) input(b *testing.B) *os.File {
+	if p.text == "" {
+		return nil
+	}
+	id := uuid.NewString()
+	name := p.calls + "-" + id
+	if err := os.WriteFile(name, []byte(strings.ReplaceAll(p.text, "NUMBER", id)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	in, err := os.Open(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return in
+}
+
+func (p hookProcess) once(b *testing.B, in *os.File) time.Duration {
+	cmd := exec.CommandContext(b.Context(), p.program, p.args...)
+	if in != nil {
 		defer in.Close()
 		cmd.Stdin = in
 	}
@@ -90,20 +147,6 @@ func (p hookProcess) once(b *testing.B) time.Duration {
 		b.Error(err)
 	}
 	return time.Since(from)
-}
-
-// times are the durations of n runs in bursts of so many, in order.
-func (p hookProcess) times(b *testing.B, n, atOnce int) []time.Duration {
-	all := make([]time.Duration, n)
-	for from := 0; from < n; from += atOnce {
-		var wg sync.WaitGroup
-		for i := from; i < min(from+atOnce, n); i++ {
-			wg.Go(func() { all[i] = p.once(b) })
-		}
-		wg.Wait()
-	}
-	slices.Sort(all)
-	return all
 }
 
 func milliseconds(sorted []time.Duration, percentile int) float64 {

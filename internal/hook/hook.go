@@ -83,25 +83,26 @@ func (p Process) answer(ctx context.Context, args []string) firewall.Reply {
 // decision is what one call needs: the rules at once, the queue only when the
 // call does not just run.
 type decision struct {
-	p         Process
-	find      workspace.Finder
-	ctx       context.Context
-	session   string
-	root, cwd string
-	set       *policy.Set
+	p       Process
+	find    workspace.Finder
+	ctx     context.Context
+	session string
+	repo    workspace.Repository
+	root    string
+	set     *policy.Set
 }
 
 func (p Process) open(ctx context.Context, level policy.Level, r firewall.Request) (*decision, error) {
-	h := &decision{p: p, find: workspace.Finder{Env: p.Env, Now: p.Now}, ctx: ctx, session: r.SessionID, cwd: r.Cwd}
-	if h.cwd == "" {
-		dir, err := os.Getwd()
-		if err != nil {
+	h := &decision{p: p, find: workspace.Finder{Env: p.Env, Now: p.Now}, ctx: ctx, session: r.SessionID}
+	var err error
+	cwd := r.Cwd
+	if cwd == "" {
+		if cwd, err = os.Getwd(); err != nil {
 			return nil, err
 		}
-		h.cwd = dir
 	}
-	h.root = h.find.Top(ctx, h.cwd)
-	var err error
+	h.repo = h.find.Repository(cwd)
+	h.root = h.find.Top(ctx, h.repo)
 	if h.set, err = h.rules(); err == nil || level != policy.Interactive {
 		return h, err
 	}
@@ -142,18 +143,18 @@ func (h *decision) guard(level policy.Level) *firewall.Guard {
 // guarded is what an agent that nobody watches may not take away.
 func (h *decision) guarded() *policy.Guarded {
 	own := append(h.find.Own(), filepath.Join(h.root, config.FileName))
-	return firewall.Guarded(h.root, h.find.Repository(h.root).Common, h.p.Env, own...)
+	return firewall.Guarded(h.root, h.repo.Common, h.p.Env, own...)
 }
 
-func (h *decision) place(cwd string) firewall.Place {
-	head, branch := h.find.Head(h.ctx, cwd)
+func (h *decision) place(string) firewall.Place {
+	head, branch := h.find.Head(h.ctx, h.repo)
 	return firewall.Place{Head: head, Branch: branch}
 }
 
 // Add puts the action into the queue of the repository in which the call is
 // made.
 func (h *decision) Add(ctx context.Context, x queue.Action) (queue.Action, bool, error) {
-	w, err := h.find.At(ctx, h.cwd)
+	w, err := h.find.Workspace(ctx, h.repo)
 	if err != nil {
 		return x, false, err
 	}
@@ -161,5 +162,6 @@ func (h *decision) Add(ctx context.Context, x queue.Action) (queue.Action, bool,
 	if err != nil {
 		return x, false, err
 	}
-	return s.AddOrSpool(ctx, x)
+	x, err = s.Spool(ctx, x)
+	return x, err == nil, err
 }

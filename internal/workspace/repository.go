@@ -16,6 +16,7 @@ import (
 // it starts no process: git takes longer for that than a hook for its whole
 // answer.
 type Repository struct {
+	Dir    string // the folder that was asked about
 	Top    string // top folder of the work tree; "" = there is none
 	Common string // folder that its work trees share; "" = not known
 	own    string // folder of this work tree alone; "" = not known
@@ -35,6 +36,12 @@ func places() []string {
 // git's manual, gitrepository-layout(5) and "GIT_DISCOVERY_ACROSS_FILESYSTEM"
 // in git(1).
 func (f Finder) Repository(dir string) Repository {
+	r := f.search(dir)
+	r.Dir = dir
+	return r
+}
+
+func (f Finder) search(dir string) Repository {
 	start, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(start) {
 		return Repository{}
@@ -128,10 +135,10 @@ func under(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// Head is the commit and the branch on which the repository of a folder
-// stands; "" where there is none.
-func (f Finder) Head(ctx context.Context, dir string) (commit, branch string) {
-	if r := f.Repository(dir); r.sure {
+// Head is the commit and the branch on which a repository stands; "" where
+// there is none.
+func (f Finder) Head(ctx context.Context, r Repository) (commit, branch string) {
+	if r.sure {
 		if r.Top == "" {
 			return "", ""
 		}
@@ -140,10 +147,10 @@ func (f Finder) Head(ctx context.Context, dir string) (commit, branch string) {
 		}
 	}
 	// Both at once, where there is a commit.
-	if out := f.askGit(ctx, dir, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD"); len(out) == 2 {
+	if out := f.askGit(ctx, r.Dir, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD"); len(out) == 2 {
 		return out[0], branchOf(out[1])
 	}
-	if out := f.askGit(ctx, dir, "symbolic-ref", "--quiet", "HEAD"); len(out) == 1 {
+	if out := f.askGit(ctx, r.Dir, "symbolic-ref", "--quiet", "HEAD"); len(out) == 1 {
 		branch = branchOf(out[0])
 	}
 	return "", branch

@@ -108,8 +108,8 @@ func TestRepositoryIsWhatGitSays(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", in, got, want)
 		}
-		commit, branch := files.Head(t.Context(), in)
-		wantCommit, wantBranch := asked.Head(t.Context(), in)
+		commit, branch := files.Head(t.Context(), files.Repository(in))
+		wantCommit, wantBranch := asked.Head(t.Context(), asked.Repository(in))
 		if commit != wantCommit || branch != wantBranch {
 			t.Errorf("%s: at %q on %q, want %q on %q", in, commit, branch, wantCommit, wantBranch)
 		}
@@ -133,7 +133,7 @@ func TestRepositoryElsewhere(t *testing.T) {
 	there := filepath.Join(dir, "there")
 	f := Finder{Env: append(os.Environ(), "LOOP_HOME="+dir, "GIT_DIR="+filepath.Join(there, ".git"), "GIT_WORK_TREE="+there), Now: time.Now}
 	w, err := f.At(t.Context(), filepath.Join(dir, "here"))
-	if err != nil || filepath.Base(w.Root) != "there" || f.Top(t.Context(), filepath.Join(dir, "here")) != w.Root {
+	if err != nil || filepath.Base(w.Root) != "there" || f.Top(t.Context(), f.Repository(filepath.Join(dir, "here"))) != w.Root {
 		t.Errorf("%+v, %v", w, err)
 	}
 }

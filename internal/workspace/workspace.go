@@ -40,18 +40,22 @@ type Finder struct {
 	Now func() time.Time
 }
 
-// At is the workspace that a folder belongs to. Where its files do not say it,
-// git is asked.
+// At is the workspace that a folder belongs to.
 func (f Finder) At(ctx context.Context, dir string) (Workspace, error) {
-	r := f.Repository(dir)
+	return f.Workspace(ctx, f.Repository(dir))
+}
+
+// Workspace is the workspace of a repository. Where its files do not say what it
+// is, git is asked.
+func (f Finder) Workspace(ctx context.Context, r Repository) (Workspace, error) {
 	if !r.sure {
-		r = Repository{}
-		if out := f.askGit(ctx, dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"); len(out) == 2 {
+		r = Repository{Dir: r.Dir}
+		if out := f.askGit(ctx, r.Dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"); len(out) == 2 {
 			r.Top, r.Common = out[0], out[1]
 		}
 	}
-	w := Workspace{Root: dir}
-	common := dir
+	w := Workspace{Root: r.Dir}
+	common := r.Dir
 	if r.Top != "" {
 		w.Root, common, w.Git = r.Top, r.Common, true
 	}
@@ -85,16 +89,16 @@ func (f Finder) askGit(ctx context.Context, dir string, args ...string) []string
 	return strings.Split(strings.TrimSpace(string(out.Tail)), "\n")
 }
 
-// Top is the top folder of the work tree of dir, else dir. Asking git is a
-// process more, so it is asked only where its environment says more than the
-// folders do.
-func (f Finder) Top(ctx context.Context, dir string) string {
+// Top is the top folder of a work tree, else the folder asked about. Asking git
+// is a process more, so it is asked only where its environment says more than
+// the folders do.
+func (f Finder) Top(ctx context.Context, r Repository) string {
 	if f.elsewhere() {
-		if w, err := f.At(ctx, dir); err == nil {
+		if w, err := f.Workspace(ctx, r); err == nil {
 			return w.Root
 		}
 	}
-	return cmp.Or(f.Repository(dir).Top, dir)
+	return cmp.Or(r.Top, r.Dir)
 }
 
 // StateHome is $LOOP_HOME, else loop's folder in the XDG state directory. A
