@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "firewall/port", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
 	// An agent's words are kept cut, and masked before that.
-	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "firewall/port", "policy", "receipt", "internal/proc", "internal/weaken", "internal/term"},
+	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "firewall/port", "policy", "receipt", "internal/proc", "internal/weaken", "internal/workspace", "internal/term"},
 }
 
 // thirdParty names the packages that alone may use a library.

@@ -321,7 +321,7 @@ func (n *longNight) checkWork(k killedNight) {
 }
 
 // whatStays are the files of a state folder in which nothing goes on.
-var whatStays = regexp.MustCompile(`^(queue\.db|queue\.db\.lock|run\.lock|spool\.lock|status\.json|gate-files-left\.json|audit(/.*)?|runs|runs/[^/]+|runs/[^/]+/[^/]+-[0-9]+(/(prompt\.md|rules\.md|transcript\.jsonl|stderr\.log|index|gate-file-\d+-as-left))?)$`)
+var whatStays = regexp.MustCompile(`^(queue\.db|queue\.db\.lock|numbers|run\.lock|spool\.lock|status\.json|gate-files-left\.json|audit(/.*)?|runs|runs/[^/]+|runs/[^/]+/[^/]+-[0-9]+(/(prompt\.md|rules\.md|transcript\.jsonl|stderr\.log|index|gate-file-\d+-as-left))?)$`)
 
 // checkFiles: nothing lies about that was only there for a moment.
 func (n *longNight) checkFiles() {
