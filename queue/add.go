@@ -244,5 +244,6 @@ func putAction(tx *bolt.Tx, a Action) error {
 	if err != nil {
 		return err
 	}
+	forgetTold(tx, a)
 	return replace(tx.Bucket([]byte(bucketActions)), key, b, reencodeAction)
 }

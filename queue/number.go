@@ -81,9 +81,15 @@ func nameAlso(tx *bolt.Tx, n uint64, a Action) error {
 	return also.Put(numberKey(n), key)
 }
 
-// spoolNumber takes the number of an action that is spooled. It is errNoNumbers
-// where only the queue knows which are taken.
-func (s *Store) spoolNumber() (uint64, error) { return takeNumber(s.file(numberName), 0, 0) }
+// spoolNumber takes the number of an action that is spooled. It is an error where
+// only the queue knows which are taken.
+func (s *Store) spoolNumber() (uint64, error) {
+	flag := 0
+	if empty, err := s.empty(); empty && err == nil {
+		flag = os.O_CREATE
+	}
+	return takeNumber(s.file(numberName), flag, 0)
+}
 
 // takeNumber takes the number after the last one in the file at path and after
 // least.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/seed-b23e517c/loop/policy"
 )
 
 // The spool is where an action waits that could not be put into the queue in
@@ -29,20 +31,18 @@ const (
 )
 
 // Spool is Add for a caller that can neither wait nor lose the action: it puts it
-// into the spool, which takes a fraction of the time. What the call is to others,
-// one of them again or one of its own, is found when the spool is taken up, and
-// its number leads to it then. Without a spool that may grow, or a number to tell, the
-// queue is asked, and in its place the spool; what comes back without a
-// number has none yet.
+// into the spool, which takes a fraction of the time. The same call again comes
+// back with the number of the first; what else the call is to others is found when
+// the spool is taken up, and its number leads to it then. Without a spool that may
+// grow, or a number to tell, the queue is asked, and in its place the spool; what
+// comes back without a number has none yet.
 func (s *Store) Spool(ctx context.Context, a Action) (Action, error) {
 	if s.o.ReadOnly {
 		return Action{}, fmt.Errorf("queue %q: %w", s.path, ErrReadOnly)
 	}
 	if info, err := os.Stat(s.file(spoolName)); err != nil || info.Size() < spoolSize {
-		if n, err := s.spoolNumber(); err == nil {
-			if out, err := s.spool(ctx, a, n); err == nil {
-				return out, nil
-			}
+		if out, err := s.spoolNumbered(ctx, a); err == nil {
+			return out, nil
 		}
 	}
 	out, _, err := s.Add(ctx, a)
@@ -54,6 +54,31 @@ func (s *Store) Spool(ctx context.Context, a Action) (Action, error) {
 		return Action{}, errors.Join(err, serr)
 	}
 	return out, nil
+}
+
+// spoolNumbered is spool with the number that was told of the same call, or a
+// new one.
+func (s *Store) spoolNumbered(ctx context.Context, a Action) (Action, error) {
+	if a.Evidence != policy.Blocked {
+		return s.spoolNew(ctx, a)
+	}
+	key := inputKey(a)
+	if n := s.told(key); n > 0 {
+		return s.spool(ctx, a, n)
+	}
+	a, err := s.spoolNew(ctx, a)
+	if err == nil {
+		s.tell(key, a.Number)
+	}
+	return a, err
+}
+
+func (s *Store) spoolNew(ctx context.Context, a Action) (Action, error) {
+	n, err := s.spoolNumber()
+	if err != nil {
+		return Action{}, err
+	}
+	return s.spool(ctx, a, n)
 }
 
 // spool appends the action to the spool and returns when it is on the disk.

@@ -106,7 +106,13 @@ func TestSpooledActionHasItsNumberAtOnce(t *testing.T) {
 	if err != nil || second.Number != 2 {
 		t.Fatalf("#%d, %v", second.Number, err)
 	}
-	again, err := s.Spool(t.Context(), pushOf("second")) // another hook was asked about the same call
+	if again, err := s.Spool(t.Context(), pushOf("second")); err != nil || again.Number != 2 {
+		t.Fatalf("the same call again is #%d, %v", again.Number, err)
+	}
+	if err := os.Remove(s.file(toldName)); err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Spool(t.Context(), pushOf("second"))
 	if err != nil || again.Number != 3 {
 		t.Fatalf("#%d, %v", again.Number, err)
 	}
@@ -124,6 +130,62 @@ func TestSpooledActionHasItsNumberAtOnce(t *testing.T) {
 		}
 	}
 	verifyFile(t, s)
+}
+
+// The same call again has the number of the first as long as that waits, also
+// when it is in the queue by then. Decided, it is another.
+func TestSameCallAgainIsToldTheSameNumber(t *testing.T) {
+	s := newStore(t)
+	spool := func(call string) Action {
+		t.Helper()
+		a := pushOf("main")
+		a.ToolUseID = call
+		a, err := s.Spool(t.Context(), a)
+		if err != nil || !s.Spooled() {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		return a
+	}
+	first := spool("t1")
+	if _, err := s.Spool(t.Context(), pushOf("other")); err != nil {
+		t.Fatal(err)
+	}
+	if again := spool("t2"); first.Number != 1 || again.Number != 1 {
+		t.Errorf("#%d, then #%d", first.Number, again.Number)
+	}
+	if list := actions(t, s); len(list) != 2 || list[0].Repeats != 1 {
+		t.Fatalf("%+v", list)
+	}
+	if again := spool("t3"); again.Number != 1 {
+		t.Errorf("in the queue, it is #%d", again.Number)
+	}
+	if a, err := s.Decide(t.Context(), "1", Decision{Verb: Reject, Who: "ann"}); err != nil || a.Repeats != 2 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if again := spool("t4"); again.Number != 3 {
+		t.Errorf("after a decision it is #%d", again.Number)
+	}
+	if list := actions(t, s); len(list) != 3 || list[2].Number != 3 || list[2].Status != Pending {
+		t.Errorf("%+v", list)
+	}
+	verifyFile(t, s)
+}
+
+// What a dying process left of an entry is not read, nor what grows for ever.
+func TestDamagedMemoryOfWhatWasTold(t *testing.T) {
+	s := newStore(t)
+	for name, text := range map[string]string{"torn": strings.Repeat("x", toldSize+3), "large": strings.Repeat("x", (toldMax/toldSize+1)*toldSize)} {
+		if err := os.WriteFile(s.file(toldName), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		first, err := s.Spool(t.Context(), pushOf(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := s.Spool(t.Context(), pushOf(name)); err != nil || again.Number != first.Number {
+			t.Errorf("%s: #%d, then #%d, %v", name, first.Number, again.Number, err)
+		}
+	}
 }
 
 // A file of numbers that is lost, or from before what is in the queue, costs a
@@ -295,11 +357,11 @@ func TestHangingAppenderKeepsNobodyFromTheQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, _, err := s.Add(t.Context(), push("second")); err != nil || a.Number != 1 {
+	if a, _, err := s.Add(t.Context(), push("second")); err != nil || a.Number != 2 {
 		t.Errorf("added #%d, %v", a.Number, err)
 	}
 	unlock()
-	if got := calls(actions(t, s)); got != "second first" {
+	if got := calls(actions(t, s)); got != "first second" {
 		t.Errorf("then %q", got)
 	}
 }

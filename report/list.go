@@ -116,6 +116,9 @@ func listRow(a *queue.Action, common listCells, o Options) (row [listColumns]str
 	row[columnNumber] = "#" + strconv.FormatUint(a.Number, 10)
 	row[columnAge] = age(o.Now.Sub(a.DetectedAt))
 	row[columnStatus], row[columnEvidence], row[columnStory] = cells[0], cells[1], cells[2]
+	if a.Repeats > 0 {
+		row[columnEvidence] += " ×" + strconv.Itoa(a.Repeats+1)
+	}
 	switch {
 	case len(a.Again) > 0:
 		row[columnEvidence] = term.Truncate(row[columnEvidence]+" +"+strconv.Itoa(len(a.Again)), 18)

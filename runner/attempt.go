@@ -236,6 +236,12 @@ type ClientError struct {
 	Err     error
 }
 
-func (e *ClientError) Error() string { return fmt.Sprintf("start %q: %v", e.Program, e.Err) }
+func (e *ClientError) Error() string {
+	var start *proc.StartError
+	if errors.As(e.Err, &start) {
+		return start.Error()
+	}
+	return fmt.Sprintf("start %q: %v", e.Program, e.Err)
+}
 
 func (e *ClientError) Unwrap() error { return e.Err }

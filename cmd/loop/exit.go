@@ -120,6 +120,8 @@ func hintFor(err error) string {
 		return "another loop command is writing; try again"
 	case errors.As(err, &client) && (errors.Is(client.Err, exec.ErrNotFound) || errors.Is(client.Err, fs.ErrNotExist)):
 		return "install Claude Code (npm install -g @anthropic-ai/claude-code), or name it with --claude PATH"
+	case errors.Is(err, queue.ErrNotFound):
+		return "`loop list --all` shows every action, `loop sessions` the sessions"
 	case errors.Is(err, stories.ErrNoFile):
 		return "`loop init` writes an example story; --stories FILE names one"
 	}

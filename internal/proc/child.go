@@ -59,7 +59,7 @@ func Start(o Options) (*Child, error) {
 	c := newChild(o)
 	files, closeFiles, feed, err := c.files(o)
 	if err != nil {
-		return nil, fmt.Errorf("start %q: %w", o.Argv[0], err)
+		return nil, &StartError{Program: o.Argv[0], Err: err}
 	}
 	defer closeFiles()
 	attr := &os.ProcAttr{
@@ -88,7 +88,7 @@ func Start(o Options) (*Child, error) {
 		if c.out != nil {
 			_ = c.out.Close()
 		}
-		return nil, fmt.Errorf("start %q: %w", o.Argv[0], err)
+		return nil, &StartError{Program: o.Argv[0], Err: err}
 	}
 	go feed(c.gone)
 	go c.watch()
@@ -145,7 +145,7 @@ func lookPath(name string, env []string) (string, error) {
 			return p, nil
 		}
 	}
-	return "", fmt.Errorf("start %q: %w in the PATH given to it", name, os.ErrNotExist)
+	return "", &StartError{Program: name, Err: fmt.Errorf("%w in the PATH given to it", os.ErrNotExist)}
 }
 
 // Pid is the process id, and the id of the group.

@@ -22,6 +22,7 @@ package proc
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -40,6 +41,16 @@ const (
 // ErrStuck says that a process did not die of SIGKILL in the time we wait
 // for that (it hangs in the kernel, or belongs to another user).
 var ErrStuck = errors.New("process does not die")
+
+// StartError is a program that could not be started.
+type StartError struct {
+	Program string
+	Err     error
+}
+
+func (e *StartError) Error() string { return fmt.Sprintf("start %q: %v", e.Program, e.Err) }
+
+func (e *StartError) Unwrap() error { return e.Err }
 
 // Options says what to start.
 type Options struct {
