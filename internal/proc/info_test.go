@@ -146,12 +146,7 @@ func TestSweepEndsOrphansOfNobody(t *testing.T) {
 	pid, left := foreign(t, "tree", "")
 	// Younger by more than the grain of the start times: an orphan is never
 	// taken for the child of something that started after it.
-	keeper, keeperLeft := child(t, "wait", Options{})
-	for born := youngest(pid); keeper.start <= born; keeper, keeperLeft = child(t, "wait", Options{}) {
-		if _, err := keeper.Kill(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	keeper, keeperLeft := childAfter(t, youngest(pid))
 	waitReady(t, keeper.Stdout())
 	if l := Sweep(); len(l) == 0 {
 		t.Fatalf("swept %+v", l)
@@ -159,6 +154,24 @@ func TestSweepEndsOrphansOfNobody(t *testing.T) {
 	mustBeGone(t, left)
 	if len(keeperLeft()) != 1 {
 		t.Fatal("the living child was swept")
+	}
+}
+
+// childAfter starts a child whose start time is later than born. One that is not
+// would end what was born with it as its own when it is ended itself.
+func childAfter(t *testing.T, born uint64) (*Child, func() []string) {
+	t.Helper()
+	for {
+		c := exec.Command("/proc/self/exe", modeArg, "wait", "clock")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		e, ok := readEntry(c.Process.Pid)
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		if ok && e.start > born {
+			return child(t, "wait", Options{})
+		}
 	}
 }
 
