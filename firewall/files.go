@@ -17,18 +17,19 @@ const maxScript = 256 << 10
 // maxFolder is how many names of one folder are listed.
 const maxFolder = 256
 
-// Files reads what a call would run: files of the repository, of the call's
-// directory and of the folders for temporary files. Links that lead out of them
-// are not followed, and nothing waits.
+// Files reads what a call would run: any file that an agent may have put
+// there, which is none of the system's own. Links are followed, and nothing
+// waits.
 type Files struct {
 	Root      string
 	Temporary []string
+	Home      string // what ~ in front of a name stands for
 }
 
 // FilesOf are the files by which the calls in a repository may be judged. The
 // client's shell makes its scratch files in the folders for temporary ones.
 func FilesOf(root string, env []string) Files {
-	f := Files{Root: root, Temporary: []string{"/tmp"}}
+	f := Files{Root: root, Temporary: []string{"/tmp", "/var/tmp", "/dev/shm"}, Home: proc.Home(env)}
 	if dir := proc.Getenv(env, "TMPDIR"); dir != "" {
 		f.Temporary = append(f.Temporary, dir)
 	}
@@ -69,28 +70,41 @@ func (f Files) List(cwd, name string) ([]string, bool) {
 }
 
 // inside finds the folder in which a file lies, its links followed, and its
-// name from there.
+// name there.
 func (f Files) inside(cwd, name string) (dir, rel string, ok bool) {
+	if rest, ok := strings.CutPrefix(name, "~"); ok && f.Home != "" && (rest == "" || rest[0] == '/') {
+		name = f.Home + rest
+	}
 	real, err := filepath.EvalSymlinks(name)
-	if err != nil || !filepath.IsAbs(real) || isSystem(real) {
+	if err != nil || !filepath.IsAbs(real) {
 		return "", "", false
 	}
 	for _, dir := range append([]string{f.Root, cwd}, f.Temporary...) {
 		dir, err := filepath.EvalSymlinks(dir)
-		if err != nil || !filepath.IsAbs(dir) {
+		if err != nil || !filepath.IsAbs(dir) || isSystem(dir) && !slices.Contains(f.Temporary, dir) {
 			continue
 		}
 		if rel, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(rel) {
 			return dir, rel, true
 		}
 	}
-	return "", "", false
+	if isSystem(real) || slices.ContainsFunc(installed, func(dir string) bool { return strings.HasPrefix(filepath.ToSlash(real)+"/", dir) }) {
+		return "", "", false
+	}
+	return filepath.Dir(real), filepath.Base(real), true
+}
+
+// installed are the folders of what came with the system or was installed:
+// programs that are known by their names.
+var installed = []string{
+	"/bin/", "/sbin/", "/lib", "/usr/", "/etc/", "/opt/", "/boot/", "/nix/", "/gnu/", "/snap/", "/var/lib/",
+	"/System/", "/Library/", "/Applications/", "/private/etc/", "C:/Windows/", "C:/Program Files",
 }
 
 // isSystem: a place whose files are not files but doors to the kernel.
 func isSystem(name string) bool {
 	for _, dir := range []string{"/proc/", "/sys/", "/dev/"} {
-		if strings.HasPrefix(name, dir) {
+		if strings.HasPrefix(name+"/", dir) {
 			return true
 		}
 	}

@@ -28,10 +28,20 @@ func TestReadFile(t *testing.T) {
 	if err := exec.Command("mkfifo", filepath.Join(root, "pipe")).Run(); err != nil {
 		t.Log("no pipe:", err)
 	}
-	readable := FilesOf(root, nil)
+	home, err := os.MkdirTemp("/dev/shm", "home")
+	if err != nil {
+		home = t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	write(filepath.Join(home, "h.sh"), "z")
+	if err := os.Symlink(filepath.Join(home, "h.sh"), filepath.Join(root, "home")); err != nil {
+		t.Fatal(err)
+	}
+	readable := FilesOf(root, []string{"HOME=" + home})
 	for name, want := range map[string]string{
 		filepath.Join(root, "a.sh"): "x", filepath.Join(root, "in"): "x", filepath.Join(other, "b.sh"): "y",
 		filepath.Join(root, "big"): "", filepath.Join(root, "out"): "", filepath.Join(root, "proc"): "", filepath.Join(root, "loop"): "",
+		filepath.Join(root, "home"): "z", filepath.Join(home, "h.sh"): "z", "~/h.sh": "z", "~/none": "", "~root/h.sh": "",
 		filepath.Join(root, "pipe"): "", root: "", "a.sh": "", "/etc/passwd": "", "/proc/self/cmdline": "",
 	} {
 		if got, ok := readable.Read(other, name); got != want || ok != (want != "") {

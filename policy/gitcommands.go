@@ -13,6 +13,84 @@ var gitCommandKeys = []string{"core.sshcommand", "core.editor", "core.pager", "c
 	"interactive.difffilter", "sendemail.tocmd", "sendemail.cccmd", "sendemail.smtpserver", "sendemail.sendmailcmd", "uploadpack.packobjectshook",
 	"remote.*.uploadpack", "remote.*.receivepack", "browser.*.cmd", "man.*.cmd", "guitool.*.cmd", "web.browser", "ssh.variant"}
 
+// The subcommands that ask for what settings name, by the kind of the setting.
+const (
+	gitIndex = " add am apply blame checkout cherry-pick clean commit describe diff difftool grep ls-files merge mv pull read-tree rebase reset restore revert rm sparse-checkout stash " +
+		"status submodule switch update-index worktree "
+	gitContent = gitIndex + "archive cat-file clone hash-object log show "
+	gitNetwork = " archive clone fetch ls-remote pull push remote submodule svn "
+	gitSigned  = " am cherry-pick commit commit-tree log merge pull push rebase revert show tag verify-commit verify-tag "
+	gitEdited  = " add am bisect branch cherry-pick commit config merge notes pull rebase revert tag "
+	gitPaged   = " blame branch config diff grep log ls-files reflog shortlog show stash status tag whatchanged "
+	gitMerged  = " am checkout cherry-pick merge pull rebase revert stash switch "
+	gitShown   = " blame cat-file diff format-patch grep log range-diff show stash whatchanged "
+)
+
+// gitSettings are the settings by which subcommands run a command.
+var gitSettings = []struct{ key, subs string }{
+	{"core.fsmonitor", gitIndex},
+	{"filter.*.clean", gitContent}, {"filter.*.smudge", gitContent}, {"filter.*.process", gitContent},
+	{"diff.external", gitShown}, {"diff.*.command", gitShown}, {"diff.*.textconv", gitShown},
+	{"merge.*.driver", gitMerged},
+	{"core.editor", gitEdited}, {"sequence.editor", gitEdited},
+	{"core.pager", gitPaged}, {"pager.*", gitPaged},
+	{"gpg.program", gitSigned}, {"gpg.*.program", gitSigned}, {"gpg.ssh.defaultkeycommand", gitSigned},
+	{"core.sshcommand", gitNetwork}, {"core.gitproxy", gitNetwork}, {"core.askpass", gitNetwork}, {"core.alternaterefscommand", gitNetwork},
+	{"credential.helper", gitNetwork}, {"credential.*.helper", gitNetwork}, {"remote.*.uploadpack", gitNetwork}, {"remote.*.receivepack", gitNetwork},
+	{"remote.*.url", gitNetwork}, {"uploadpack.packobjectshook", gitNetwork},
+	{"interactive.difffilter", " add checkout commit reset restore stash "},
+	{"mergetool.*.cmd", " mergetool "}, {"difftool.*.cmd", " difftool "},
+	{"trailer.*.command", " commit interpret-trailers "}, {"trailer.*.cmd", " commit interpret-trailers "},
+	{"submodule.*.update", " submodule pull "},
+}
+
+// settingsRun classifies the commands that settings make a subcommand run.
+func (r *reading) settingsRun(sub string, config *gitConfig) []Hit {
+	var hits []Hit
+	config.all(func(e gitEntry) {
+		for _, s := range gitSettings {
+			if matchGlob(s.key, e.key) && strings.Contains(s.subs, " "+sub+" ") {
+				hits = append(hits, r.setting(e)...)
+				return
+			}
+		}
+	})
+	return hits
+}
+
+// setting classifies the command that a setting of the configuration holds.
+func (r *reading) setting(e gitEntry) []Hit {
+	cmd, isShell := strings.CutPrefix(e.value, "!")
+	switch {
+	case strings.HasPrefix(e.key, "credential."), strings.HasPrefix(e.key, "submodule."):
+		if !isShell && (e.key[0] == 's' || !strings.Contains(cmd, "/")) {
+			return nil // a word of git's own
+		}
+	case strings.HasPrefix(e.key, "remote.") && strings.HasSuffix(e.key, ".url"):
+		code, ok := strings.CutPrefix(cmd, "ext::")
+		if !ok {
+			return nil
+		}
+		cmd = strings.ReplaceAll(code, "% ", `\ `)
+	case e.key == "core.sshcommand" && sshAlone(cmd):
+		return nil
+	}
+	if cmd == "" || cmd == "true" || cmd == "false" {
+		return nil
+	}
+	key := e.file + "\x00" + e.key
+	return r.onceByGit(key, func() []Hit {
+		hits, _ := r.following(key, func() []Hit { return r.recipe(cmd, e.file, e.line) })
+		return hits
+	})
+}
+
+// sshAlone: ssh with options and no other end, which git adds.
+func sshAlone(cmd string) bool {
+	f := strings.Fields(cmd)
+	return len(f) > 0 && containsString([]string{"ssh", "ssh.exe", "/usr/bin/ssh"}, f[0]) && !strings.ContainsAny(cmd, ";|&`$\n") && !strings.Contains(strings.ToLower(cmd), "command")
+}
+
 // gitCommandKey classifies the command that a setting of git's holds: git runs
 // it in place of one of its own.
 func (r *reading) gitCommandKey(key, val string) []Hit {

@@ -53,8 +53,8 @@ func (r *reading) gitConfigOf(a *args, env []shell.Assign) (root string, g gitCo
 		vars[e.Name] = e.Value.Text
 	}
 	home := vars["HOME"]
-	if home == "" && r.guard != nil {
-		home = r.guard.Home
+	if home == "" {
+		home = "~"
 	}
 	take := func(name string) {
 		if text, file, ok := r.tree.read(name); name != "" && ok {
@@ -64,7 +64,7 @@ func (r *reading) gitConfigOf(a *args, env []shell.Assign) (root string, g gitCo
 	take(vars["GIT_CONFIG_SYSTEM"])
 	if global, ok := vars["GIT_CONFIG_GLOBAL"]; ok {
 		take(global)
-	} else if home != "" {
+	} else {
 		if xdg := vars["XDG_CONFIG_HOME"]; xdg != "" {
 			take(xdg + "/git/config")
 		} else {
@@ -157,7 +157,7 @@ func (g *gitConfig) take(r *reading, home, text, file string, depth int) {
 			continue
 		}
 		name := e.value
-		if rest, ok := strings.CutPrefix(name, "~/"); ok && home != "" {
+		if rest, ok := strings.CutPrefix(name, "~/"); ok {
 			name = path.Join(home, rest)
 		} else if !strings.HasPrefix(name, "/") {
 			name = path.Join(path.Dir(file), name)

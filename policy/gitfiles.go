@@ -2,6 +2,8 @@ package policy
 
 import (
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -10,35 +12,46 @@ import (
 // gitCommands are git's own subcommands that people use: none of them can be
 // an alias.
 const gitCommands = " add am apply archive bisect blame branch bundle cat-file check-ignore checkout cherry cherry-pick clean clone commit config describe diff difftool fetch " +
-	"filter-branch for-each-ref format-patch fsck gc grep hash-object help init log ls-files ls-remote ls-tree maintenance merge merge-base mergetool mv notes pull push " +
-	"range-diff read-tree rebase reflog remote repack request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-ref sparse-checkout stash " +
+	"filter-branch for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers log ls-files ls-remote ls-tree maintenance merge merge-base mergetool mv notes pull push " +
+	"range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-ref sparse-checkout stash " +
 	"status submodule svn switch symbolic-ref tag update-index update-ref var verify-commit version whatchanged worktree write-tree "
 
 // hooksOf are the hooks that a subcommand runs on this machine.
 func hooksOf(sub string, verify bool) []string {
-	switch sub {
-	case "commit":
-		if !verify {
-			return []string{"prepare-commit-msg", "post-commit"}
+	var out []string
+	for _, h := range gitHooks {
+		if strings.Contains(h.subs, " "+sub+" ") && (verify || !h.verifies) {
+			out = append(out, h.name)
 		}
-		return []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"}
-	case "merge", "pull":
-		return []string{"pre-merge-commit", "post-merge"}
-	case "checkout", "switch":
-		return []string{"post-checkout"}
-	case "rebase":
-		return []string{"pre-rebase", "post-rewrite"}
-	case "am":
-		return []string{"applypatch-msg", "pre-applypatch", "post-applypatch"}
-	case "cherry-pick", "revert":
-		return []string{"prepare-commit-msg", "post-commit"}
 	}
-	return nil
+	return out
+}
+
+// gitHooks are the hooks of this machine and the subcommands that run them.
+var gitHooks = []struct {
+	name, subs string
+	verifies   bool // --no-verify leaves it out
+}{
+	{"pre-commit", " commit ", true},
+	{"prepare-commit-msg", " commit merge pull cherry-pick revert rebase ", false},
+	{"commit-msg", " commit merge pull cherry-pick revert rebase ", true},
+	{"post-commit", " commit pull cherry-pick revert rebase ", false},
+	{"pre-merge-commit", " merge pull ", true},
+	{"post-merge", " merge pull ", false},
+	{"post-checkout", " checkout restore switch worktree clone rebase pull bisect ", false},
+	{"pre-rebase", " rebase pull ", true},
+	{"post-rewrite", " rebase commit pull ", false},
+	{"applypatch-msg", " am ", true},
+	{"pre-applypatch", " am ", true},
+	{"post-applypatch", " am ", false},
+	{"pre-auto-gc", " gc merge commit fetch pull am rebase maintenance ", false},
+	{"reference-transaction", " commit merge pull fetch checkout switch branch tag rebase reset stash update-ref symbolic-ref cherry-pick revert am push remote clone worktree notes bisect replace ", false},
+	{"post-index-change", " add commit status diff reset checkout switch restore stash merge pull rebase cherry-pick revert rm mv update-index read-tree apply am clean sparse-checkout ", false},
 }
 
 // gitFiles classifies what the files of a repository make git run: the hooks
-// of a subcommand, and an alias of its configuration. Of hooks only what
-// reaches outside counts.
+// of a subcommand, and what its configuration names: an alias, a monitor, a
+// filter. Of hooks and settings only what reaches outside counts.
 func (r *reading) gitFiles(c *shell.Command) []Hit {
 	t := r.tool("git")
 	if t == nil || r.tree == nil {
@@ -52,17 +65,38 @@ func (r *reading) gitFiles(c *shell.Command) []Hit {
 		defer r.in(d.Text)()
 	}
 	sub := a.words[0].Text
+	root, config := r.gitConfigOf(a, c.Env)
 	if !strings.Contains(gitCommands, " "+sub+" ") {
-		return r.configAlias(a, sub)
+		return r.configAlias(a, sub, root, &config)
 	}
+	defer r.in(root)()
+	hits := r.settingsRun(sub, &config)
 	names := hooksOf(sub, !a.hasAny([]string{"-n", "--no-verify"}))
-	if len(names) == 0 {
-		return nil
+	for _, d := range []string{".husky", r.hooksFolder(c, a, &config)} {
+		for _, n := range names {
+			hits = append(hits, r.hook(c, d+"/"+n)...)
+		}
 	}
-	root, config := r.gitConfig()
+	config.all(func(e gitEntry) {
+		event, ok := strings.CutSuffix(e.key, ".command")
+		if !ok || !strings.HasPrefix(e.key, "hook.") {
+			return
+		}
+		if on, ok := config.last(event + ".event"); ok && containsString(names, on.value) {
+			hits = append(hits, r.setting(e)...)
+		}
+	})
+	return hits
+}
+
+// hooksFolder is where git looks for its hooks.
+func (r *reading) hooksFolder(c *shell.Command, a *args, config *gitConfig) string {
 	hooks := ".git/hooks"
-	if p, ok := config.value["core.hookspath"]; ok {
-		hooks = p
+	if config.file != "" {
+		hooks = path.Dir(config.file) + "/hooks"
+	}
+	if p, ok := config.last("core.hookspath"); ok {
+		hooks = p.value
 	}
 	if r.hooks != "" {
 		hooks = r.hooks
@@ -77,15 +111,7 @@ func (r *reading) gitFiles(c *shell.Command) []Hit {
 			hooks = p
 		}
 	}
-	dirs := []string{".husky", hooks}
-	defer r.in(root)()
-	var hits []Hit
-	for _, d := range dirs {
-		for _, n := range names {
-			hits = append(hits, r.hook(c, d+"/"+n)...)
-		}
-	}
-	return hits
+	return hooks
 }
 
 // hook classifies one hook, if there is one.
@@ -94,105 +120,57 @@ func (r *reading) hook(c *shell.Command, name string) []Hit {
 	if !ok {
 		return nil
 	}
-	before := r.blind()
-	var hits []Hit
-	if lang := languageOfFile("", text); lang != "" && lang != "shell" {
-		hits = r.programFile(lang, text, file)
-	} else {
-		hits, _ = r.following(file, func() []Hit { return r.placed(r.line(text), file, text, 0) })
+	return r.onceByGit(file, func() []Hit {
+		if lang := languageOfFile("", text); lang != "" && lang != "shell" {
+			return r.programFile(lang, text, file)
+		}
+		hits, _ := r.following(file, func() []Hit { return r.placed(r.line(text), file, text, 0) })
+		return hits
+	})
+}
+
+// onceByGit follows what git runs for a file's or a setting's sake, once in a
+// call, and keeps what reaches outside. What hides there is not counted.
+func (r *reading) onceByGit(key string, follow func() []Hit) []Hit {
+	key += "\x00" + strconv.Itoa(len(r.tree.stack)) // from deep down less is followed
+	if hits, ok := r.tree.byGit[key]; ok {
+		return slices.Clone(hits)
 	}
+	if r.tree.byGit == nil {
+		r.tree.byGit = map[string][]Hit{}
+	}
+	r.tree.byGit[key] = nil // it runs itself: nothing more to see
+	before := r.blind()
+	hits := reachOutside(follow())
 	r.tree.hidden = before
-	out := hits[:0]
+	r.tree.byGit[key] = hits
+	return slices.Clone(hits)
+}
+
+// reachOutside leaves of what was found what runs and leaves the machine.
+func reachOutside(hits []Hit) []Hit {
+	var out []Hit
 	for _, h := range hits {
-		if h.Tier == External {
+		if h.Tier == External && !h.Mention {
 			out = append(out, h)
 		}
 	}
 	return out
 }
 
-// configAlias classifies an alias that the repository's configuration
-// defines.
-func (r *reading) configAlias(a *args, name string) []Hit {
-	root, config := r.gitConfig()
-	value, ok := config.value["alias."+strings.ToLower(name)]
+// configAlias classifies an alias that the configuration defines.
+func (r *reading) configAlias(a *args, name, root string, config *gitConfig) []Hit {
+	e, ok := config.last("alias." + strings.ToLower(name))
 	if !ok {
 		return nil
 	}
-	line := config.line["alias."+strings.ToLower(name)]
 	rest := lineOf(tailOf(a.argv, a.words[0])[1:])
-	hits, _ := r.following(config.file+"\x00"+name, func() []Hit {
-		if code, shellCode := strings.CutPrefix(value, "!"); shellCode {
+	hits, _ := r.following(e.file+"\x00"+name, func() []Hit {
+		if code, shellCode := strings.CutPrefix(e.value, "!"); shellCode {
 			defer r.in(root)()
-			return r.recipe(code+" "+rest, config.file, line)
+			return r.recipe(code+" "+rest, e.file, e.line)
 		}
-		return r.recipe("git "+value+" "+rest, config.file, line)
+		return r.recipe("git "+e.value+" "+rest, e.file, e.line)
 	})
 	return hits
-}
-
-// gitConfig is what is read of a repository's configuration; keys are in
-// lower case.
-type gitConfig struct {
-	file  string
-	value map[string]string
-	line  map[string]int
-}
-
-// gitConfig looks for the repository's configuration here and in the folders
-// above. root is the way to the top of the work tree.
-func (r *reading) gitConfig() (root string, config gitConfig) {
-	up := ""
-	for range maxAncestors {
-		for _, name := range []string{".git/config", r.commonConfig(up)} {
-			if name == "" {
-				continue
-			}
-			if text, file, ok := r.tree.read(path.Join(up, name)); ok {
-				return up, parseGitConfig(text, file)
-			}
-		}
-		if r.tree.cwd == "" || r.tree.path(up) == "/" {
-			break
-		}
-		up = path.Join(up, "..")
-	}
-	return "", gitConfig{}
-}
-
-// commonConfig is the configuration that a linked worktree shares.
-func (r *reading) commonConfig(up string) string {
-	text, _, ok := r.tree.read(path.Join(up, ".git"))
-	if !ok {
-		return ""
-	}
-	dir, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: ")
-	if !ok || !strings.HasPrefix(dir, "/") {
-		return ""
-	}
-	return path.Join(dir, "../../config")
-}
-
-func parseGitConfig(text, file string) gitConfig {
-	c := gitConfig{file: file, value: map[string]string{}, line: map[string]int{}}
-	section, n := "", 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			section = strings.ToLower(strings.Trim(line, "[] "))
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if !ok || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
-			continue
-		}
-		key = section + "." + strings.ToLower(strings.TrimSpace(key))
-		value = strings.TrimSpace(value)
-		if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
-			value = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(value[1 : len(value)-1])
-		}
-		c.value[key], c.line[key] = value, n
-	}
-	return c
 }

@@ -42,7 +42,7 @@ func TestGitRunsWhatItsFilesName(t *testing.T) {
 		{"git -c include.path=x.cfg status", map[string]string{"x.cfg": "[core]\n\tfsmonitor = git push\n"}, "x.cfg:2"},
 		{"GIT_CONFIG_GLOBAL=x.cfg git status", map[string]string{"x.cfg": "[core]\n\tfsmonitor = git push\n"}, "x.cfg:2"},
 		{"HOME=$PWD/h git status", map[string]string{"h/.gitconfig": "[core]\n\tfsmonitor = git push\n"}, "h/.gitconfig:2"},
-		{"git status", map[string]string{"/home/me/.gitconfig": "[core]\n\tfsmonitor = git push\n"}, "/home/me/.gitconfig:2"},
+		{"git status", map[string]string{"~/.gitconfig": "[core]\n\tfsmonitor = git push\n"}, "~/.gitconfig:2"},
 		{"cd other && git status", map[string]string{"other/.git/config": "[core]\n\tfsmonitor = git push\n"}, "other/.git/config:2"},
 		{"GIT_DIR=o.git git status", map[string]string{"o.git/config": "[core]\n\tfsmonitor = git push\n"}, "o.git/config:2"},
 		{"cd bare && git status", map[string]string{"bare/HEAD": "ref: refs/heads/main\n", "bare/config": "[core]\n\tfsmonitor = git push\n"}, "bare/config:2"},

@@ -17,7 +17,10 @@ func (r *reading) ownProgram(c *shell.Command) []Hit {
 			return r.programFile("python", text, file)
 		}
 	}
-	if !strings.Contains(name, "/") || c.Argv[0].Dynamic {
+	if home, ok := strings.CutPrefix(name, "$HOME/"); ok {
+		name = "~/" + home
+	}
+	if !strings.Contains(name, "/") || strings.ContainsAny(name, "$`") {
 		return nil
 	}
 	text, file, ok := r.file(c, name)

@@ -34,6 +34,9 @@ type worktree struct {
 
 	modules []string // folders that Python modules are looked for in
 
+	configs map[string][]gitEntry // configurations of git's that were read
+	byGit   map[string][]Hit      // what git's hooks and settings run, by file and key
+
 	dir    string   // where the line that is being read stands, as seen from cwd
 	stack  []string // the files, and targets in them, that are being followed
 	hidden int      // commands seen so far that cannot be seen through
@@ -52,10 +55,21 @@ func (s *Set) readingOf(c Call) *reading {
 }
 
 // path is the name under which a file is asked for; "" when the place it is
-// named from is not known.
+// named from is not known. A file of the user's keeps its ~.
 func (t *worktree) path(name string) string {
 	name = joinDir(t.dir, name)
-	if name == "" || name[0] == '~' || strings.ContainsAny(name, "$`\x00") {
+	for _, home := range []string{"$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(name, home); ok && (rest == "" || rest[0] == '/') {
+			name = "~" + rest
+		}
+	}
+	if name == "" || strings.ContainsAny(name, "$`\x00") {
+		return ""
+	}
+	if name[0] == '~' { // whose folder that is, who reads knows
+		if name = path.Clean(name); name == "~" || strings.HasPrefix(name, "~/") {
+			return name
+		}
 		return ""
 	}
 	return path.Clean(joinDir(t.cwd, name))

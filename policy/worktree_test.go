@@ -17,7 +17,7 @@ func inTree(tb testing.TB, files map[string]string, command string) Result {
 		tb.Fatal(err)
 	}
 	return builtin(tb).Classify(Call{Tool: "Bash", Input: input, Cwd: "/w", ReadFile: func(name string) (string, bool) {
-		if !path.IsAbs(name) {
+		if !path.IsAbs(name) && !strings.HasPrefix(name, "~/") {
 			tb.Errorf("asked for %q", name)
 		}
 		text, ok := files[strings.TrimPrefix(name, "/w/")]
@@ -209,6 +209,9 @@ task :all => :ship
 	".git/config":            "[core]\n\tbare = false\n[alias]\n\tup = \"!git push origin\"\n\tst = status\n\tyo = push\n",
 	".git/hooks/post-commit": "#!/bin/sh\ngit push\n",
 	".husky/pre-rebase":      "npx vitest\n",
+	"~/up.sh":                "git push\n",
+	"~/up.py":                "import os\nos.system('git push')\n",
+	"~/Makefile":             "up:\n\tgit push\n",
 }
 
 func TestWorkTree(t *testing.T) {
@@ -227,6 +230,11 @@ func TestWorkTree(t *testing.T) {
 		{"sh -n ship.sh", VerdictLocal, ""},
 		{"cat ship.sh", VerdictLocal, ""},
 		{"sh harmless.sh", VerdictLocal, ""},
+		{"bash ~/up.sh", VerdictExternal, "~/up.sh:1"},
+		{"$HOME/up.sh", VerdictExternal, "~/up.sh:1"},
+		{"cd ~ && . ./up.sh", VerdictExternal, "~/up.sh:1"},
+		{"python3 ${HOME}/up.py", VerdictExternal, "~/up.py:2"},
+		{"make -C ~ up", VerdictExternal, "~/Makefile:2"},
 		{"sh outer.sh", VerdictExternal, "/w/ship.sh:4"},
 		{"sh self.sh", VerdictLocal, ""},
 		{"sh args.sh push", VerdictExternal, "/w/args.sh:1"},
@@ -384,7 +392,8 @@ func TestWorkTree(t *testing.T) {
 		{"cd sub && git up", VerdictExternal, "/w/.git/config:4"},
 		{"git commit -m x", VerdictExternal, "/w/.git/hooks/post-commit:2"},
 		{"git -C sub commit -n -m x", VerdictExternal, "/w/.git/hooks/post-commit:2"},
-		{"git rebase main", VerdictShared, ""},
+		{"git rebase main", VerdictExternal, "/w/.git/hooks/post-commit:2"},
+		{"git merge main", VerdictShared, ""},
 		{"git status", VerdictLocal, ""},
 
 		// What the line writes itself wins over the file that lies there.

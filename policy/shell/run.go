@@ -110,7 +110,7 @@ func (w *walker) script(c Command, in input) (output, bool) {
 }
 
 // hereName is the name of a file as it can be looked up: $PWD/x and its kin
-// are ./x, $(git rev-parse --show-toplevel)/x stays for the reader to know; ""
+// are ./x, $HOME/x is ~/x, $(git rev-parse --show-toplevel)/x stays for the reader to know; ""
 // when a part of it is not known.
 func hereName(name Word) string {
 	if !name.Dynamic {
@@ -119,6 +119,11 @@ func hereName(name Word) string {
 	for _, p := range []string{"$PWD/", "${PWD}/", "$(pwd)/", "`pwd`/"} {
 		if rest, ok := strings.CutPrefix(name.Text, p); ok {
 			return plainName("./" + rest)
+		}
+	}
+	for _, p := range []string{"$HOME/", "${HOME}/"} {
+		if rest, ok := strings.CutPrefix(name.Text, p); ok && plainName(rest) != "" {
+			return "~/" + plainName(rest)
 		}
 	}
 	if rest, ok := strings.CutPrefix(name.Text, Toplevel); ok {
