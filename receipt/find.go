@@ -13,8 +13,12 @@ type Candidate struct {
 // Find gives what looks like a receipt, in order: the prefix in any case, and
 // then a number, with or without a sign, or as much as a digest. Words like
 // "zc-receipt-format" are none. Whether a candidate is a receipt is for Strict
-// to say, and whether the receipt is good for a Judge.
-func Find(text string) []Candidate {
+// to say, and whether the receipt is good for a Judge. What only looks like one
+// to the eye is found too, and is never Strict.
+func Find(text string) []Candidate { return disguised(text, findPlain(text)) }
+
+// findPlain finds what is written in plain letters.
+func findPlain(text string) []Candidate {
 	var found []Candidate
 	next := hop{text: text}
 	for at := next.from(0); at >= 0; {

@@ -54,6 +54,60 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// What a reader takes for a receipt is found, and is none.
+func TestFindDisguised(t *testing.T) {
+	dashes := func(d string) string { return strings.ReplaceAll(sample, "-", d) }
+	seconds := func(zero rune) string {
+		return "zc-receipt-" + strings.Map(func(r rune) rune { return zero + r - '0' }, sample[11:21]) + sample[21:]
+	}
+	wide := strings.Map(func(r rune) rune { return r + 0xFEE0 }, sample)
+	for name, text := range map[string]string{
+		"full-width digits": seconds('０'), "Arabic digits": seconds('٠'), "mathematical digits": seconds('𝟎'), "full width": wide,
+		"hyphens": dashes("\u2010"), "non-breaking hyphens": dashes("\u2011"), "en dashes": dashes("–"), "minus signs": dashes("−"),
+		"soft hyphens within": "zc-rec\u00adeipt" + sample[10:], "zero width in the prefix": "z\u200bc" + sample[2:], "a word joiner": "zc-\u2060receipt" + sample[10:],
+		"a direction mark": "zc\u202e" + sample[2:], "Cyrillic": strings.Replace(sample, "receipt", "rесеiрt", 1), "small capitals": "ᴢᴄ-ʀᴇᴄᴇɪᴘᴛ" + sample[10:],
+		"mathematical letters": "𝐳𝐜-𝗿𝗲𝗰𝗲𝗶𝗽𝘁" + sample[10:],
+		"HTML":                 dashes("&#45;"), "HTML, hex": dashes("&#x2D;"), "HTML, named": dashes("&hyphen;"), "HTML, a letter": "&#122;" + sample[1:],
+		"a URL": dashes("%2D"), "a URL in lower case": dashes("%2d"), "JSON": dashes(`\u002d`), "a string of C": dashes(`\x2d`), "Markdown": dashes(`\-`),
+		"Markdown, one": strings.Replace(sample, "_", `\_`, 1), "empty quotes": "zc-''receipt" + sample[10:], "more empty quotes": `zc-receipt-""` + sample[11:],
+		"a continued line": "zc-\\\nreceipt" + sample[10:], "broken after a hyphen": "zc-\nreceipt" + sample[10:], "broken and indented": "zc-receipt-\r\n    " + sample[11:],
+		"colour": "zc-\x1b[1mreceipt" + sample[10:], "a control character": "zc-\x00receipt" + sample[10:],
+	} {
+		t.Run(name, func(t *testing.T) {
+			if text == sample {
+				t.Fatal("it is not disguised")
+			}
+			whole := "é Passed (" + text + ")."
+			got := Find(whole)
+			if len(got) != 1 || got[0].Strict || got[0].Text != text || got[0].Text != whole[got[0].Start:got[0].End] {
+				t.Errorf("%+v\nin %q", got, whole)
+			}
+			// A receipt in form beside it stays one.
+			got = Find(sample + "\u200b, " + text + " " + sample)
+			if len(got) != 3 || !got[0].Strict || got[1].Strict || !got[2].Strict {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// Other text in other scripts and escapes has no receipt in it.
+func TestFindNoDisguise(t *testing.T) {
+	for _, text := range []string{
+		"Все тесты прошли – 41 из 41.", "領収書 zc-領収書-1", "zc–receipt–format", `{"a":"","b":"-\n"}`, "100%25", "a &amp; b &#45; c", "zc-\nreceipt", "recei\u00adpt-1",
+	} {
+		if got := Find(text); len(got) != 0 {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	// What is not seen behind a receipt does not make it another one.
+	for _, after := range []string{"\u200b", "\u200bx", "\ufe0f", "\u00ad1", `""x`, "&#45;x", "\u2013x"} {
+		if got := Find(sample + after); len(got) != 1 || got[0].Text != sample || !got[0].Strict {
+			t.Errorf("%q: %+v", after, got)
+		}
+	}
+}
+
 // Hostile text costs no more than its length: each byte is in one candidate at
 // most, and looked at in it.
 func TestFindOnManyPrefixes(t *testing.T) {
@@ -63,6 +117,26 @@ func TestFindOnManyPrefixes(t *testing.T) {
 	}
 	if got := len(Find(strings.Repeat("zZ", n))); got != 0 {
 		t.Errorf("found %d in z", got)
+	}
+}
+
+func BenchmarkFindInAnotherScript(b *testing.B) {
+	text := strings.Repeat("Быстрая лисица, 敏捷的棕色狐狸, zc.\n", 20000) + sample
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if len(Find(text)) != 1 {
+			b.Fatal("not found")
+		}
+	}
+}
+
+func BenchmarkFindBesideOtherScript(b *testing.B) {
+	text := strings.Repeat("The quick brown fox jumps over the lazy dog, says zc.\n", 20000) + "é " + sample
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if len(Find(text)) != 1 {
+			b.Fatal("not found")
+		}
 	}
 }
 

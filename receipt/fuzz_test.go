@@ -22,6 +22,30 @@ func FuzzTokenRoundTrip(f *testing.F) {
 	})
 }
 
+// Candidates stand where they say, in order, apart, and a plain receipt is
+// among them whatever stands round it.
+func FuzzFindWithin(f *testing.F) {
+	f.Add("", " ")
+	f.Add("zc-\nreceipt-", "\u200b1")
+	f.Add("zc&#45;receipt%2d1", `\u002d""''`+"\x1b[")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		text := before + " " + sample + " " + after
+		at, whole := 0, false
+		for _, c := range Find(text) {
+			if c.Start < at || c.End <= c.Start || c.End > len(text) || c.Text != text[c.Start:c.End] {
+				t.Fatalf("%+v after %d in %q", c, at, text)
+			}
+			if _, err := ParseToken(c.Text); (err == nil) != c.Strict {
+				t.Errorf("strict: %t, but %v of %q", c.Strict, err, c.Text)
+			}
+			at, whole = c.End, whole || c.Strict && c.Text == sample
+		}
+		if !whole {
+			t.Errorf("%q was not found in %q", sample, text)
+		}
+	})
+}
+
 // Two calls that differ have two MAC inputs in v2, and in zc-v1 where it signs
 // at all and they differ in what it signs.
 func FuzzDifferentCallsDiffer(f *testing.F) {
