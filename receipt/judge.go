@@ -62,7 +62,9 @@ type Ruling struct {
 // Rule judges one sighting.
 func (j Judge) Rule(s Sighting) Ruling {
 	r := j.rule(s)
-	r.Sentence = sentence(s.In, s.Candidate)
+	if r.Sentence = sentence(s.In, s.Candidate); s.Place == InMessage {
+		r.Sentence = message(r.Sentence)
+	}
 	if r.Verdict == VerdictValid && r.Entry != nil {
 		r = j.placed(s, r)
 	}
@@ -145,7 +147,8 @@ func arrivedNote(s Sighting) string {
 }
 
 // cited reports whether a receipt is put forward as evidence: in what the
-// agent says to somebody, in the form of a citation, outside a quotation.
+// agent says to somebody, outside a quotation, in the form of a citation or
+// beside words that it would have to bear out.
 func cited(s Sighting) bool {
 	if s.Place == InFile {
 		return false
@@ -156,7 +159,22 @@ func cited(s Sighting) bool {
 		return false
 	}
 	head, bracketed := citation(near, start)
-	return bracketed || strings.Contains(strings.ToLower(near[head:start]), "receipt")
+	return bracketed || strings.Contains(strings.ToLower(near[head:start]), "receipt") || claims(sentence(s.In, s.Candidate))
+}
+
+// claims reports whether a sentence says what a call has shown: it names a
+// command or a number, and speaks of no text in which it stands.
+func claims(sentence string) bool {
+	if len(commandsIn(sentence)) == 0 && len(claimedFigures(sentence)) == 0 {
+		return false
+	}
+	for _, w := range commandWords(sentence) {
+		switch w {
+		case "page", "file", "shows", "says", "contains", "reads", "example", "quoted", "found", "stands", "readme", "document":
+			return false
+		}
+	}
+	return true
 }
 
 // placed holds the sentence against the call. With several entries of one

@@ -74,23 +74,32 @@ func TestVerdicts(t *testing.T) {
 		verdict  Verdict
 		severity Severity
 	}{
-		"issued here":                 {cite(c.ours.Token), Sighting{}, VerdictValid, None},
-		"issued here, seen in result": {cite(c.ours.Token), Sighting{Arrived: true}, VerdictValid, None},
-		"another attempt":             {cite(c.theirs.Token), Sighting{}, VerdictReplayed, High},
-		"another attempt, git log":    {cite(c.theirs.Token), Sighting{Arrived: true}, VerdictReplayed, High},
-		"an earlier session":          {cite(c.earlier), Sighting{}, VerdictReplayed, High},
-		"withdrawn":                   {cite(c.revoked.Token), Sighting{}, VerdictRevoked, High},
-		"invented":                    {cite(c.never), Sighting{Place: InWords}, VerdictForged, High},
-		"invented, in a file":         {cite(c.never), Sighting{Place: InFile}, VerdictForged, High},
-		"page cited as evidence":      {cite(c.never), Sighting{Arrived: true, Place: InWords}, VerdictForeign, High},
-		"page, in a commit message":   {"Verified (receipt: " + c.never.String() + ")", Sighting{Arrived: true, Place: InMessage}, VerdictForeign, High},
-		"page mentioned":              {"The page shows " + c.never.String() + " as an example.", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
-		"page quoted":                 {"It says:\n> done [receipt: " + c.never.String() + "]", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
-		"page copied to a file":       {cite(c.never), Sighting{Arrived: true, Place: InFile}, VerdictForeign, Info},
-		"cut short":                   {cite(c.ours.Token)[:60], Sighting{}, VerdictMalformed, Warn},
-		"altered":                     {"[receipt: " + strings.Replace(c.ours.Token.String(), "receipt-5", "receipt-05", 1) + "]", Sighting{}, VerdictMalformed, Warn},
-		"out of form, from a page":    {"See zc-receipt-1_711-AAA.", Sighting{Arrived: true}, VerdictForeign, Info},
-		"a number not in the result":  {"All 47 tests pass. [receipt: " + c.ours.Token.String() + "]", Sighting{}, VerdictMisplaced, Warn},
+		"issued here":                  {cite(c.ours.Token), Sighting{}, VerdictValid, None},
+		"issued here, seen in result":  {cite(c.ours.Token), Sighting{Arrived: true}, VerdictValid, None},
+		"another attempt":              {cite(c.theirs.Token), Sighting{}, VerdictReplayed, High},
+		"another attempt, git log":     {cite(c.theirs.Token), Sighting{Arrived: true}, VerdictReplayed, High},
+		"an earlier session":           {cite(c.earlier), Sighting{}, VerdictReplayed, High},
+		"withdrawn":                    {cite(c.revoked.Token), Sighting{}, VerdictRevoked, High},
+		"invented":                     {cite(c.never), Sighting{Place: InWords}, VerdictForged, High},
+		"invented, in a file":          {cite(c.never), Sighting{Place: InFile}, VerdictForged, High},
+		"page cited as evidence":       {cite(c.never), Sighting{Arrived: true, Place: InWords}, VerdictForeign, High},
+		"page, in a commit message":    {"Verified (receipt: " + c.never.String() + ")", Sighting{Arrived: true, Place: InMessage}, VerdictForeign, High},
+		"page beside a number":         {"41 of 41 pass, " + c.never.String(), Sighting{Arrived: true, Place: InWords}, VerdictForeign, High},
+		"page spoken of, a number":     {"The page has 3 of them, " + c.never.String() + " is in the file.", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
+		"in a commit":                  {"git commit -m 'All 42 tests pass [receipt: " + c.ours.Token.String() + "]'", Sighting{Place: InMessage}, VerdictValid, None},
+		"in a commit, a here document": {"git add . && git commit -F - <<'EOF'\nAll 42 tests pass [receipt: " + c.ours.Token.String() + "]\nEOF", Sighting{Place: InMessage}, VerdictValid, None},
+		"in a commit, a body":          {"git commit -m \"$(cat <<EOF\n42 tests [receipt: " + c.ours.Token.String() + "]\nEOF\n)\"", Sighting{Place: InMessage}, VerdictValid, None},
+		"in a commit, alone":           {"git commit -m " + c.ours.Token.String(), Sighting{Place: InMessage}, VerdictValid, None},
+		"in a commit, of another":      {"git commit -m \"npm test passes [receipt: " + c.ours.Token.String() + "]\"", Sighting{Place: InMessage}, VerdictMisplaced, Warn},
+		"in a commit, another number":  {"git commit -m 'All 47 tests pass [receipt: " + c.ours.Token.String() + "]'", Sighting{Place: InMessage}, VerdictMisplaced, Warn},
+		"words on a commit":            {"I ran git commit [receipt: " + c.ours.Token.String() + "].", Sighting{Place: InWords}, VerdictMisplaced, Warn},
+		"page mentioned":               {"The page shows " + c.never.String() + " as an example.", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
+		"page quoted":                  {"It says:\n> done [receipt: " + c.never.String() + "]", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
+		"page copied to a file":        {cite(c.never), Sighting{Arrived: true, Place: InFile}, VerdictForeign, Info},
+		"cut short":                    {cite(c.ours.Token)[:60], Sighting{}, VerdictMalformed, Warn},
+		"altered":                      {"[receipt: " + strings.Replace(c.ours.Token.String(), "receipt-5", "receipt-05", 1) + "]", Sighting{}, VerdictMalformed, Warn},
+		"out of form, from a page":     {"See zc-receipt-1_711-AAA.", Sighting{Arrived: true}, VerdictForeign, Info},
+		"a number not in the result":   {"All 47 tests pass. [receipt: " + c.ours.Token.String() + "]", Sighting{}, VerdictMisplaced, Warn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := c.rule(t, v.text, v.sighting)
@@ -257,7 +266,7 @@ func TestSentenceLooksNoFurtherThanItMust(t *testing.T) {
 	c := newCourt(t)
 	text := strings.Repeat("é", 50_000) + " " + c.ours.Token.String() + " " + strings.Repeat("47 é", 50_000)
 	r := c.rule(t, text, Sighting{})
-	if n := len(r.Sentence); n == 0 || n > 2*reach {
+	if n := len(r.Sentence); n == 0 || n > 2*Reach {
 		t.Errorf("a sentence of %d bytes", n)
 	}
 	if len(claimedFigures(r.Sentence)) > mostFigures {

@@ -1,7 +1,10 @@
 package receipt
 
 import (
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -36,12 +39,33 @@ func sentence(text string, c Candidate) string {
 	return claim
 }
 
-// reach is how far from a token a sentence is looked for. A text of a million
-// tokens is to cost a million times that, not its own length.
-const reach = 2 << 10
+// opening is where a text begins in a command line: an opening quote, or what
+// a here document is called.
+var opening = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s=(])\\?["']|<<-?\s*\\?["']?\w+["']?`)
+})
+
+// message takes the command off that a sentence was given to: what it runs is
+// not what it says.
+func message(sentence string) string {
+	words := strings.Fields(sentence)
+	if all := opening().FindAllStringIndex(sentence, -1); len(all) > 0 {
+		sentence = sentence[all[len(all)-1][1]:]
+	} else if len(words) > 1 && slices.Contains(spokenCommands[words[0]], words[1]) {
+		sentence = strings.Join(words[2:], " ")
+	}
+	if !hasLetter(sentence) {
+		return ""
+	}
+	return strings.TrimSpace(sentence)
+}
+
+// Reach is how many bytes on either side of a token a sentence is looked for. A
+// text of a million tokens is to cost a million times that, not its own length.
+const Reach = 2 << 10
 
 func window(text string, c Candidate) (near string, start, end int) {
-	from, to := max(0, c.Start-reach), min(len(text), c.End+reach)
+	from, to := max(0, c.Start-Reach), min(len(text), c.End+Reach)
 	return text[from:to], c.Start - from, c.End - from
 }
 

@@ -68,6 +68,9 @@ func recoverAttempt(ctx context.Context, o *Options, a *queue.Attempt) error {
 			return err
 		}
 	}
+	if err := citedAfter(ctx, o, session, a); err != nil {
+		return err
+	}
 	if file, ok := storyFileOf(session, a); ok {
 		if err := restoreMarks(ctx, o, a, file); err != nil {
 			return err

@@ -1,0 +1,258 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
+	"github.com/seed-b23e517c/loop/transcript"
+)
+
+// The receipts that are judged in one attempt; what is beyond is counted. Those
+// that were issued in it are bounded apart, so that repeating a good one keeps
+// no other from being judged.
+const (
+	maxCited     = 500
+	maxCitedGood = 2000
+)
+
+// sighting is a receipt that the agent wrote, and where.
+type sighting struct {
+	receipt.Sighting
+	line int
+}
+
+// writing collects what an agent wrote, in the order in which it happened.
+type writing struct {
+	scope     string
+	issued    func(receipt.Token) bool // in this attempt
+	arrived   map[string]bool          // what looked like a receipt in a result or a prompt
+	seen      map[string]bool          // sightings, so that what the client repeats counts once
+	texts     map[string]bool          // what looked like a receipt in what the agent wrote
+	sightings []sighting
+	good      int // of the sightings
+	beyond    int // that were not judged, and were not issued in this attempt
+	repeated  int // that were not judged, and were
+
+	asked    []delegated
+	acted    map[string]bool // ids of the Agent calls below which there is a call
+	reported map[string]bool // ids of those that came back
+}
+
+// delegated is an Agent call, and what was asked.
+type delegated struct{ id, asked string }
+
+func newWriting(scope string, issued func(receipt.Token) bool) *writing {
+	return &writing{
+		scope: scope, issued: issued, arrived: map[string]bool{}, seen: map[string]bool{}, texts: map[string]bool{},
+		acted: map[string]bool{}, reported: map[string]bool{},
+	}
+}
+
+func (w *writing) see(ev transcript.Event) {
+	switch ev.Kind {
+	case transcript.KindText, transcript.KindThinking:
+		w.text(ev.Text, receipt.InWords, ev.Line)
+	case transcript.KindFinal:
+		// The last text over again, but for a client that sends only this.
+		w.text(ev.Final.Result, receipt.InWords, ev.Line)
+	case transcript.KindOversize:
+		if strings.HasPrefix(ev.Text, `{"type":"assistant"`) {
+			w.text(ev.Text, receipt.InFile, ev.Line)
+		}
+	case transcript.KindPrompt:
+		// A subagent's prompt was written by the agent, in its call.
+		if ev.Agent == "" {
+			w.came(ev.Text)
+		}
+	case transcript.KindResult:
+		w.result(ev)
+	case transcript.KindCall:
+		w.acted[ev.Agent] = true
+		if isDelegation(ev.Call.Name) {
+			w.asked = append(w.asked, delegated{ev.Call.ID, clip(string(ev.Call.Input), 200)})
+		}
+		w.call(ev)
+	}
+}
+
+func isDelegation(tool string) bool { return tool == "Agent" || tool == "Task" }
+
+// result takes note of what came to the agent. The result of a subagent is what
+// that one wrote, and the client does not always show its words elsewhere.
+func (w *writing) result(ev transcript.Event) {
+	id := ev.Result.CallID
+	if !slices.ContainsFunc(w.asked, func(d delegated) bool { return d.id == id }) {
+		w.came(ev.Result.Text)
+		return
+	}
+	if !ev.Result.IsError {
+		w.reported[id] = true
+	}
+	w.text(ev.Result.Text, receipt.InWords, ev.Line)
+}
+
+// call looks into every text of a call's input.
+func (w *writing) call(ev transcript.Event) {
+	var input any
+	if json.Unmarshal(ev.Call.Input, &input) != nil {
+		input = string(ev.Call.Input)
+	}
+	place := receipt.InMessage
+	switch ev.Call.Name {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+		place = receipt.InFile
+	}
+	stood := map[string]bool{}
+	eachText(input, "", func(key, text string) {
+		if place == receipt.InFile && key == "old_string" {
+			for _, c := range receipt.Find(text) {
+				stood[c.Text] = true // and stays where the edit leaves it
+			}
+		}
+	})
+	eachText(input, "", func(key, text string) {
+		if place != receipt.InFile || key != "old_string" {
+			w.textBut(stood, text, place, ev.Line)
+		}
+	})
+}
+
+// eachText calls f for every string of a decoded JSON value, with the key that
+// it stands under, and for every key.
+func eachText(v any, key string, f func(key, text string)) {
+	switch v := v.(type) {
+	case string:
+		f(key, v)
+	case []any:
+		for _, e := range v {
+			eachText(e, key, f)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			f("", k)
+			eachText(v[k], k, f)
+		}
+	}
+}
+
+// memory looks into what was added to a memory file, by whatever means.
+func (w *writing) memory(m queue.MemoryChange) {
+	var added strings.Builder
+	for line := range strings.Lines(m.Diff) {
+		if rest, ok := strings.CutPrefix(line, "+"); ok && !strings.HasPrefix(line, "+++") {
+			added.WriteString(rest)
+		}
+	}
+	w.text(added.String(), receipt.InFile, 0)
+}
+
+// unseen looks into a text that the agent made by means of a call: what stands
+// in the call was judged there.
+func (w *writing) unseen(text string, place receipt.Place) {
+	w.textBut(maps.Clone(w.texts), text, place, 0)
+}
+
+func (w *writing) text(text string, place receipt.Place, line int) { w.textBut(nil, text, place, line) }
+
+func (w *writing) textBut(not map[string]bool, text string, place receipt.Place, line int) {
+	for _, c := range receipt.Find(text) {
+		if not[c.Text] {
+			continue
+		}
+		// The words around it are a part of what is judged, the place of a file
+		// in the transcript is not.
+		key := fmt.Sprint(c.Text, "\x00", place, "\x00", around(text, c, 100))
+		if w.seen[key] {
+			continue
+		}
+		w.seen[key], w.texts[strings.Clone(c.Text)] = true, true
+		if !w.room(c) {
+			continue
+		}
+		s := receipt.Sighting{Candidate: c, Place: place, Scope: w.scope, Arrived: w.arrived[c.Text]}
+		// All that a Judge looks at, and not all of a file with it.
+		s.In = strings.Clone(around(text, c, receipt.Reach))
+		s.Start = min(c.Start, receipt.Reach)
+		s.End = s.Start + len(c.Text)
+		s.Text = s.In[s.Start:s.End]
+		w.sightings = append(w.sightings, sighting{line: line, Sighting: s})
+	}
+}
+
+// room says whether one more is to be judged, and counts it.
+func (w *writing) room(c receipt.Candidate) bool {
+	if c.Strict && w.issued(c.Token) {
+		if w.good == maxCitedGood {
+			w.repeated++
+			return false
+		}
+		w.good++
+		return true
+	}
+	if len(w.sightings)-w.good == maxCited {
+		w.beyond++
+		return false
+	}
+	return true
+}
+
+// around is a receipt with its surroundings.
+func around(text string, c receipt.Candidate, reach int) string {
+	return text[max(0, c.Start-reach):min(len(text), c.End+reach)]
+}
+
+func (w *writing) came(text string) {
+	for _, c := range receipt.Find(text) {
+		w.arrived[strings.Clone(c.Text)] = true // and not all of the result with it
+	}
+}
+
+// idle tells of subagents that reported without a call of their own. It is
+// asked at the end: one that works in the background comes back at once.
+func (w *writing) idle() []string {
+	var texts []string
+	for _, d := range w.asked {
+		if w.reported[d.id] && !w.acted[d.id] {
+			texts = append(texts, "a subagent reported without having called a single tool; it had been asked: "+d.asked)
+		}
+	}
+	return texts
+}
+
+// notJudged tells of what was too much to be judged.
+func (w *writing) notJudged() []string {
+	var texts []string
+	if w.beyond > 0 {
+		texts = append(texts, fmt.Sprintf("the agent wrote %d further receipts, which were not judged", w.beyond))
+	}
+	if w.repeated > 0 {
+		texts = append(texts, fmt.Sprintf("the agent repeated its receipts %d times more, and the sentences beside them were not held against the results", w.repeated))
+	}
+	return texts
+}
+
+// commitMessages are what the commits say that were made in an attempt, as far
+// as no remote branch known here has them.
+func commitMessages(ctx context.Context, o *Options, a *queue.Attempt) []string {
+	if a.HeadAfter == "" || a.HeadAfter == a.HeadBefore {
+		return nil
+	}
+	args := []string{"git", "--no-pager", "log", "--no-show-signature", "--max-count=200", "--format=%B%x00", a.HeadAfter, "--not", "--remotes"}
+	if a.HeadBefore != "" {
+		args = append(args, a.HeadBefore)
+	}
+	out := proc.Run(ctx, proc.RunOptions{
+		Argv: append(args, "--"), Dir: o.Root, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
+	})
+	if !out.OK() {
+		return nil
+	}
+	return strings.Split(string(out.Tail), "\x00")
+}
