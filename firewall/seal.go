@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +29,8 @@ type Seal struct {
 	mu       sync.Mutex
 	calls    map[string]*sealed
 	coverage Coverage
+	unnamed  int // of the calls without a receipt, those beyond maxMissing
+	refusals []receipt.Record
 	faults   []string
 	revoked  map[string]string
 }
@@ -50,9 +51,15 @@ type sealed struct {
 	input    json.RawMessage // as the stream showed it, until the report has come
 	asked    sum             // as the firewall was asked about it; zero = it was not
 	reported bool
+	refused  bool // the firewall refused it, which is in the trail
+	failed   bool // it was reported as failed
+	doubled  bool // more than one result was reported
 	token    receipt.Token
 	results  [2]sum // as reported, and with the receipt in it
 	inline   bool   // the receipt stands in the result itself
+	first    *sum   // of the first result that the stream showed; nil = it showed none
+	counted  bool   // as one that has a receipt
+	whole    whole  // the file that has all of a long output
 }
 
 // sum is a hash of canonical JSON; the zero value is none.
@@ -90,7 +97,7 @@ func (s *Seal) Shown(id, tool, line string, input json.RawMessage) {
 		return // the client repeats records
 	default:
 	}
-	c.tool, c.line, c.input = tool, line, input
+	c.tool, c.line, c.input = tool, short(line), input
 	close(c.shown)
 }
 
@@ -98,7 +105,8 @@ func (s *Seal) Shown(id, tool, line string, input json.RawMessage) {
 func (s *Seal) Asked(ctx context.Context, r Request, refused, queued bool) {
 	in, err := canonicalSum(r.Input)
 	s.mu.Lock()
-	if c := s.call(r.ToolUseID); err == nil {
+	c := s.call(r.ToolUseID)
+	if c.refused = refused; err == nil {
 		c.asked = in
 	}
 	s.mu.Unlock()
@@ -119,6 +127,9 @@ func (s *Seal) Report(ctx context.Context, r Request) Reply {
 		return NoObjection()
 	}
 	if r.Event == EventPostToolUseFailure {
+		s.mu.Lock()
+		s.call(r.ToolUseID).failed = true
+		s.mu.Unlock()
 		s.keep(ctx, receipt.CallFail, r, in, receipt.SumHex([]byte(r.Error)), receipt.Token{})
 		return NoObjection()
 	}
@@ -143,10 +154,15 @@ func (s *Seal) Report(ctx context.Context, r Request) Reply {
 		s.Minted(r.Tool, r.ToolUseID, entry.Token.String())
 	}
 	reply, updated := sealedReply(r, entry.Token)
+	all := wholeOf(r.Response)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(r.ToolUseID)
-	c.token, c.results[0], c.inline = entry.Token, sha256.Sum256(result), updated != nil
+	if c.doubled { // while the record was being written
+		s.revoke(r.ToolUseID, "a second result was reported for the call")
+		return NoObjection()
+	}
+	c.token, c.results[0], c.inline, c.whole = entry.Token, sha256.Sum256(result), updated != nil, all
 	if updated != nil {
 		// Made from what could be signed, so it can be.
 		c.results[1], _ = canonicalSum(updated)
@@ -182,7 +198,10 @@ func (s *Seal) genuine(ctx context.Context, r Request) (sum, bool) {
 		s.fault("the result that was reported for %q is of another call: %q", c.line, r.Tool)
 	case c.asked != (sum{}) && c.asked != in:
 		s.fault("%q ran with another input than the firewall was asked about", c.line)
+	case c.refused:
+		s.fault("a result was reported for %q, which had been refused", c.line)
 	case c.reported:
+		c.doubled = true
 		s.revoke(r.ToolUseID, "a second result was reported for the call")
 		s.fault("a second result was reported for %q: its receipt was withdrawn", c.line)
 	default:
@@ -190,61 +209,6 @@ func (s *Seal) genuine(ctx context.Context, r Request) (sum, bool) {
 		return in, true
 	}
 	return in, false
-}
-
-// Result takes note of a result that the stream shows of a call that ran.
-// structured is the client's own form of it, nil where it gives none; text is
-// what the model reads.
-func (s *Seal) Result(id string, structured json.RawMessage, text string, failed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.call(id)
-	c.input = nil
-	if failed {
-		return
-	}
-	s.coverage.Results++
-	if c.token.IsZero() {
-		s.coverage.Missing = append(s.coverage.Missing, c.line)
-		return
-	}
-	if why := c.contradicts(structured, text); why != "" {
-		s.revoke(id, why)
-		s.fault("the receipt of %q was withdrawn: %s", c.line, why)
-		s.coverage.Missing = append(s.coverage.Missing, c.line)
-		return
-	}
-	s.coverage.Receipted++
-}
-
-// contradicts says in which way a result is not the one that was reported.
-func (c *sealed) contradicts(structured json.RawMessage, text string) string {
-	if len(structured) > 0 {
-		got, err := canonicalSum(structured)
-		if err != nil || got != c.results[0] && (got != c.results[1] || c.results[1] == sum{}) {
-			return "the client's stream shows another result"
-		}
-		return ""
-	}
-	// A subagent's results come as text only.
-	if c.inline && !strings.Contains(text, c.token.String()) {
-		return "the client's stream shows a result without it"
-	}
-	return ""
-}
-
-// Account is how the attempt stands.
-type Account struct {
-	Coverage
-	Faults  []string          // what went wrong; may quote hostile text
-	Revoked map[string]string // receipts that were withdrawn: why, by tool_use_id
-}
-
-// Account is how the attempt stands.
-func (s *Seal) Account() Account {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return Account{s.coverage, s.faults, s.revoked}
 }
 
 // revoke withdraws the receipt of a call, if it has one. The lock is held.
@@ -256,6 +220,11 @@ func (s *Seal) revoke(id, why string) {
 		s.revoked = map[string]string{}
 	}
 	s.revoked[id] = why
+	if c := s.call(id); c.counted {
+		c.counted = false
+		s.coverage.Receipted--
+		s.missing(c.name(id))
+	}
 }
 
 // keep adds a record to the audit trail; a failure is told once.

@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -214,5 +218,156 @@ func TestReportWaitsForTheStream(t *testing.T) {
 	w.Shown("t", "Bash", "x", json.RawMessage(`{}`))
 	if where, _ := given(t, <-got); where != "inside" {
 		t.Error("no receipt")
+	}
+}
+
+const goTest = `{"command":"go test"}`
+
+// sealedCall is a call that was asked about, made, and reported once.
+func (w *sealWorld) sealedCall(t *testing.T) (updated string) {
+	t.Helper()
+	w.Asked(t.Context(), reported("Bash", goTest, ""), false, false)
+	w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
+	_, updated = given(t, w.Report(t.Context(), reported("Bash", goTest, bashResult)))
+	return updated
+}
+
+// The stream may repeat a result, and may not show two.
+func TestOneResultOfACall(t *testing.T) {
+	other := strings.Replace(bashResult, "ok", "FAIL", 1)
+	tests := map[string]struct {
+		then  func(w *sealWorld, updated string)
+		want  Coverage
+		fault string
+	}{
+		"shown twice":       {func(w *sealWorld, u string) { w.Result("t", json.RawMessage(u), "ok", false) }, Coverage{Results: 1, Receipted: 1}, ""},
+		"another one":       {func(w *sealWorld, _ string) { w.Result("t", json.RawMessage(other), "FAIL", false) }, Coverage{1, 0, []string{"go test"}}, "a second result"},
+		"a failure":         {func(w *sealWorld, _ string) { w.Result("t", nil, "Exit code 1", true) }, Coverage{1, 0, []string{"go test"}}, "a second result"},
+		"reported again":    {func(w *sealWorld, _ string) { w.Report(context.Background(), reported("Bash", goTest, other)) }, Coverage{1, 0, []string{"go test"}}, "a second result"},
+		"then not run":      {func(w *sealWorld, _ string) { w.NotRun("t", "denied") }, Coverage{Results: 1, Receipted: 1}, ""},
+		"of no known call":  {func(w *sealWorld, _ string) { w.Result("u", nil, "ok", false) }, Coverage{2, 1, []string{"call u"}}, ""},
+		"a failure of none": {func(w *sealWorld, _ string) { w.Result("u", nil, "no", true) }, Coverage{Results: 1, Receipted: 1}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newSeal(t)
+			updated := w.sealedCall(t)
+			w.Result("t", json.RawMessage(updated), "ok", false)
+			tt.then(w, updated)
+			a := w.Account()
+			if diff := cmp.Diff(tt.want, a.Coverage); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if got := strings.Join(a.Faults, "\n"); (got == "") != (tt.fault == "") || !strings.Contains(got, tt.fault) {
+				t.Errorf("%q", a.Faults)
+			}
+			if e, _ := w.Book.Call(w.Scope, "t"); (e.Revoked == "") != (tt.fault == "") {
+				t.Errorf("revoked: %q", e.Revoked)
+			}
+		})
+	}
+}
+
+// What the stream shows and the report does not, or the other way round.
+func TestReportAndStreamDiffer(t *testing.T) {
+	failure := Request{Event: EventPostToolUseFailure, Tool: "Bash", ToolUseID: "t", Input: json.RawMessage(goTest), Error: "Exit code 1"}
+	for name, tt := range map[string]struct {
+		do      func(w *sealWorld)
+		fault   string
+		revoked bool
+		results int
+	}{
+		"a success that failed":      {func(w *sealWorld) { w.sealedCall(t); w.Result("t", nil, "Exit code 1", true) }, "that it failed", true, 0},
+		"a success that did not run": {func(w *sealWorld) { w.sealedCall(t); w.NotRun("t", "denied") }, "did not run", true, 0},
+		"a failure that succeeded": {func(w *sealWorld) {
+			w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
+			w.Report(context.Background(), failure)
+			w.Result("t", json.RawMessage(bashResult), "ok", false)
+		}, "reported as failed", false, 1},
+		"twice, then shown": {func(w *sealWorld) {
+			u := w.sealedCall(t)
+			w.Report(context.Background(), reported("Bash", goTest, bashResult))
+			w.Result("t", json.RawMessage(u), "ok", false)
+		}, "second result", true, 1},
+		"a refused one": {func(w *sealWorld) {
+			w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
+			w.Asked(context.Background(), reported("Bash", goTest, ""), true, true)
+			if r := w.Report(context.Background(), reported("Bash", goTest, bashResult)); r != NoObjection() {
+				t.Errorf("%+v", r)
+			}
+			w.Result("t", json.RawMessage(bashResult), "ok", false)
+		}, "had been refused", false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newSeal(t)
+			tt.do(w)
+			a := w.Account()
+			if len(a.Faults) == 0 || !strings.Contains(strings.Join(a.Faults, "\n"), tt.fault) || a.Receipted != 0 || a.Results != tt.results {
+				t.Errorf("%+v", a)
+			}
+			if e, ok := w.Book.Call(w.Scope, "t"); ok != tt.revoked || ok && e.Revoked == "" {
+				t.Errorf("%t, %+v", ok, e)
+			}
+		})
+	}
+}
+
+// What the client itself did not run is in the trail as well, once.
+func TestWhatTheClientRefusesIsRecorded(t *testing.T) {
+	w := newSeal(t)
+	w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
+	w.Asked(t.Context(), reported("Bash", goTest, ""), false, false)
+	w.NotRun("t", "denied by a rule")
+	w.NotRun("t", "denied by a rule")
+	w.Shown("u", "Bash", "git push", json.RawMessage(goTest))
+	w.Asked(t.Context(), Request{Tool: "Bash", ToolUseID: "u", Input: json.RawMessage(goTest)}, true, true)
+	w.NotRun("u", "denied by us")
+	got := w.Account().Refusals
+	args, err := canonicalSum(json.RawMessage(goTest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []receipt.Record{{
+		Event: receipt.CallDenied, Scope: w.Scope, Tool: "Bash", ToolUseID: "t", TS: now.Unix(),
+		ArgsSHA256: fmt.Sprintf("%x", args), ResultSHA256: receipt.SumHex([]byte("denied by a rule")),
+	}}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b receipt.Token) bool { return a == b })); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A file that holds all of a long output is what was seen, or it is told.
+func TestWholeOutputIsHeldAgainstItself(t *testing.T) {
+	for name, change := range map[string]func(string) error{
+		"": func(string) error { return nil }, "gone": os.Remove,
+		"changed": func(path string) error { return os.WriteFile(path, []byte("41 of 41"), 0o600) },
+	} {
+		w := newSeal(t)
+		path := filepath.Join(t.TempDir(), "out.txt")
+		if err := os.WriteFile(path, []byte("FAIL"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
+		w.Report(t.Context(), reported("Bash", goTest, strings.TrimSuffix(bashResult, "}")+fmt.Sprintf(`,"persistedOutputPath":%q}`, path)))
+		if err := change(path); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Account().Faults; (len(got) == 1 && strings.Contains(got[0], path)) != (name == "changed") || name != "changed" && got != nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// The names of calls without a receipt cost no more than they must.
+func TestMissingIsBounded(t *testing.T) {
+	w := newSeal(t)
+	for i := range maxMissing + 7 {
+		id := fmt.Sprint(i)
+		w.Shown(id, "Bash", strings.Repeat("é", 1000), json.RawMessage(`{}`))
+		w.Result(id, nil, "ok", false)
+	}
+	c := w.Account().Coverage
+	if c.Results != maxMissing+7 || len(c.Missing) != maxMissing+1 || c.Missing[maxMissing] != "and 7 more" || len(c.Missing[0]) > 410 || !utf8.ValidString(c.Missing[0]) {
+		t.Errorf("%d results, %d named", c.Results, len(c.Missing))
 	}
 }

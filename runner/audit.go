@@ -96,6 +96,11 @@ func (r *run) account(ctx context.Context, s *firewall.Seal, a *queue.Attempt) e
 	}
 	account := s.Account()
 	a.Receipts = &queue.Receipts{Results: account.Results, Receipted: account.Receipted, Missing: account.Missing}
+	for _, rec := range account.Refusals {
+		if err := r.ledger.add(ctx, rec); err != nil {
+			return err
+		}
+	}
 	for id, why := range account.Revoked {
 		err := r.ledger.add(ctx, receipt.Record{
 			Event: receipt.CallRevoked, Scope: scope(a), ToolUseID: id, TS: r.o.Now().Unix(), ResultSHA256: receipt.SumHex([]byte(why)),

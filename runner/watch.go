@@ -247,6 +247,9 @@ func (w *watch) result(ev transcript.Event) {
 	}
 	delete(w.calls, res.CallID)
 	w.doing = ""
+	if res.NotRun && w.seal != nil {
+		w.seal.NotRun(res.CallID, res.Text)
+	}
 	if res.NotRun || slices.Contains(serverTools, call.tool) {
 		return
 	}
