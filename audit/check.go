@@ -39,7 +39,8 @@ type Ask struct {
 // State is one signed state of a trail.
 type State struct {
 	receipt.Tree
-	Problem string `json:"problem,omitempty"`
+	Problem   string `json:"problem,omitempty"`
+	Unchecked bool   `json:"unchecked,omitempty"` // a record before it is not as it was written: nothing speaks against the state itself
 }
 
 // Problem is something that is not as it was written.
@@ -82,7 +83,7 @@ func Check(t Trail, a Ask) Result {
 	for i, signed := range t.Checkpoints {
 		r.state(t, i, signed)
 	}
-	r.after(t)
+	r.after(t, a.Known)
 	r.root(a)
 	r.attempts(a.Known)
 	r.Status = r.status(a)
@@ -114,6 +115,9 @@ func blame(records [][]byte, broken *receipt.ChainError) (int, string) {
 	case err != nil:
 		return i, fmt.Sprintf("record %d was changed: %v", i, err)
 	case rec.Seq > uint64(i):
+		if k := placeOf(records, uint64(i)); k >= 0 {
+			return i, fmt.Sprintf("record %d is not in its place: record %d stands there, and record %d stands where number %d belongs", i, rec.Seq, i, k)
+		}
 		return i, fmt.Sprintf("record %d is missing: record %d stands in its place", i, rec.Seq)
 	case rec.Seq < uint64(i):
 		return i, fmt.Sprintf("record %d is not in its place: record %d stands there, added or moved", i, rec.Seq)
@@ -121,6 +125,14 @@ func blame(records [][]byte, broken *receipt.ChainError) (int, string) {
 		return 0, "record 0 was changed: it says that there is one before it"
 	}
 	return i - 1, fmt.Sprintf("record %d was changed: record %d was written after another one", i-1, i)
+}
+
+// placeOf finds the record of a number; -1 when it is nowhere.
+func placeOf(records [][]byte, seq uint64) int {
+	return slices.IndexFunc(records, func(line []byte) bool {
+		rec, err := receipt.ParseRecord(line)
+		return err == nil && rec.Seq == seq
+	})
 }
 
 // key holds the public key against the one that was kept elsewhere.
@@ -151,10 +163,10 @@ func (r *Result) state(t Trail, i int, signed []byte) {
 			err = errors.New("it is not signed by this session's key")
 		}
 		bad(-1, "%v", err)
-	case c.Size > int64(r.Records):
+	case c.Size > int64(r.Records) && (r.whole == r.Records || c.Size > lastSeq(t.Records)+1):
 		bad(r.Records, "it stands for %d records, and there are %d: records %d to %d were cut off the end", c.Size, r.Records, r.Records, c.Size-1)
 	case c.Size > int64(r.whole):
-		s.Problem = "not checked: a record before it is not as it was written"
+		s.Unchecked, s.Problem = true, "not checked: a record before it is not as it was written"
 	default:
 		if tree, err := r.log.TreeAt(c.Size); err != nil || tree.Root != c.Root {
 			bad(int(r.Signed.Size), "the first %d records do not have its root: one of the records %d to %d was changed, and what follows it made anew", c.Size, r.Signed.Size, c.Size-1)
@@ -165,9 +177,22 @@ func (r *Result) state(t Trail, i int, signed []byte) {
 	r.States = append(r.States, s)
 }
 
+// lastSeq is the number of the last record, wherever it stands.
+func lastSeq(records [][]byte) int64 {
+	rec, err := receipt.ParseRecord(records[len(records)-1])
+	if err != nil {
+		return int64(len(records)) - 1
+	}
+	return int64(rec.Seq)
+}
+
 // after sorts the records that no signed state covers. Decisions come when the
 // key is gone; what else stands there belongs to an attempt that did not end.
-func (r *Result) after(t Trail) {
+func (r *Result) after(t Trail, known *Known) {
+	r.foreign(t, known)
+	if r.whole < r.Records {
+		return // what a signed state covers is not known
+	}
 	if open := receipt.Unclosed(t.Records); open != nil {
 		r.Open = open
 	}
@@ -185,9 +210,47 @@ func (r *Result) after(t Trail) {
 			if rec.Event == receipt.StoryOpen {
 				open = append(open, rec.Scope)
 			}
-			if !slices.Contains(open, rec.Scope) {
+			switch {
+			case !slices.Contains(open, rec.Scope):
 				r.problem(i, "record %d (%s of %q) was added after the end of its attempt was signed", i, rec.Event, rec.Scope)
+			case rec.Event == receipt.StoryClose && !known.mayBeUnsigned(rec.Scope):
+				r.problem(i, "record %d ends attempt %q, and no signed state covers it: the state was taken away, or loop died before it could sign", i, rec.Scope)
 			}
+		}
+	}
+}
+
+// mayBeUnsigned reports whether the queue knows that loop died before it had
+// signed the end of an attempt, or is about to sign it.
+func (k *Known) mayBeUnsigned(scope string) bool {
+	if k == nil {
+		return false
+	}
+	a := k.attempt(scope)
+	return a != nil && (a.Recovered || a.Ended.IsZero())
+}
+
+func (k *Known) attempt(scope string) *queue.Attempt {
+	i := slices.IndexFunc(k.Attempts, func(a queue.Attempt) bool { return a.Scope() == scope })
+	if i < 0 {
+		return nil
+	}
+	return &k.Attempts[i]
+}
+
+// foreign finds the first record that is of another session, or of an attempt
+// that the queue does not know.
+func (r *Result) foreign(t Trail, known *Known) {
+	for i := range r.whole {
+		rec, err := receipt.ParseRecord(t.Records[i])
+		switch {
+		case err != nil:
+		case !strings.HasPrefix(rec.Scope, t.Session+"/"):
+			r.problem(i, "record %d is of another session: %q", i, rec.Scope)
+			return
+		case known != nil && !known.Running && rec.Event == receipt.StoryOpen && known.attempt(rec.Scope) == nil:
+			r.problem(i, "record %d begins attempt %q, of which the queue knows nothing", i, rec.Scope)
+			return
 		}
 	}
 }
@@ -232,6 +295,7 @@ func (r *Result) attempts(k *Known) {
 
 func (r *Result) status(a Ask) Status {
 	switch k := a.Known; {
+	case r.whole < r.Records:
 	case len(r.Open) > 0 && k != nil && k.Running:
 		return Running
 	case len(r.Open) > 0, r.Unsigned > 0: // it may have died before it could sign

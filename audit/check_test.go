@@ -59,7 +59,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		}, 4, "signed state 2: the first 8 records do not have its root: one of the records 4 to 7 was changed"},
 		{"a removed record", func(t *Trail) { t.Records = slices.Delete(t.Records, 2, 3) }, 2, "record 2 is missing: record 3 stands in its place"},
 		{"an added record", func(t *Trail) { t.Records = slices.Insert(t.Records, 2, t.Records[1]) }, 2, "record 2 is not in its place: record 1 stands there"},
-		{"swapped records", func(t *Trail) { t.Records[1], t.Records[2] = t.Records[2], t.Records[1] }, 1, "record 1 is missing: record 2 stands in its place"},
+		{"swapped records", func(t *Trail) { t.Records[1], t.Records[2] = t.Records[2], t.Records[1] }, 1, "record 1 is not in its place: record 2 stands there, and record 1 stands where number 2 belongs"},
 		{"a cut tail", func(t *Trail) { t.Records = t.Records[:5] }, 5, "signed state 2: it stands for 8 records, and there are 5: records 5 to 7 were cut off the end"},
 		{"everything cut", func(t *Trail) { t.Records = nil }, 0, "records 0 to 3 were cut off"},
 		{"a state of another key", func(t *Trail) { t.Checkpoints[1] = other.trail().Checkpoints[0] }, -1, "signed state 2: it is not signed by this session's key"},
@@ -68,6 +68,16 @@ func TestCheckFindsDamage(t *testing.T) {
 		}, -1, "signed state 2: it is not signed by this session's key"},
 		{"the key of another session", func(t *Trail) { t.PublicKey = other.session.AuditKey }, -1, "the public key is not of this session"},
 		{"no key", func(t *Trail) { t.PublicKey = "" }, -1, "there is no public key"},
+		{"all states taken away", func(t *Trail) { t.Checkpoints = nil }, 3, "record 3 ends attempt"},
+		{"the last state taken away", func(t *Trail) { t.Checkpoints = t.Checkpoints[:1] }, 7, "and no signed state covers it"},
+		{"records of another session", func(t *Trail) { t.Records, t.Checkpoints = other.trail().Records, nil }, 0, "record 0 is of another session"},
+		{"a record of another session", func(t *Trail) {
+			r, err := receipt.Record{Event: receipt.StoryOpen, Scope: other.session.ID + "/a-1"}.Next(8, t.Records[7])
+			if err != nil {
+				panic(err)
+			}
+			t.Records = append(t.Records, r)
+		}, 8, "record 8 is of another session"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			trail := whole
@@ -139,7 +149,7 @@ func TestCheckOfAnInterruptedNight(t *testing.T) {
 	for _, tt := range []struct {
 		known Known
 		want  Status
-	}{{Known{Ended: true}, Interrupted}, {Known{Running: true}, Running}} {
+	}{{Known{Ended: true, Attempts: n.attempts}, Interrupted}, {Known{Running: true, Attempts: n.attempts}, Running}} {
 		r := Check(n.trail(), Ask{Known: &tt.known})
 		if !r.OK() || r.Status != tt.want || r.Unsigned != 2 || !slices.Equal(r.Open, []string{a.Scope()}) {
 			t.Errorf("%+v", r)
@@ -147,7 +157,52 @@ func TestCheckOfAnInterruptedNight(t *testing.T) {
 	}
 	// Died between the last record and its signature.
 	n.add(receipt.Record{Event: receipt.StoryClose, Scope: a.Scope()})
-	if r := Check(n.trail(), Ask{Known: &Known{Ended: true}}); !r.OK() || r.Status != Interrupted || len(r.Open) != 0 {
+	known := Known{Ended: true, Attempts: n.attempts}
+	for _, change := range []func(){func() {}, func() { a.Ended, a.Recovered = now, true }} {
+		change()
+		if r := Check(n.trail(), Ask{Known: &known}); !r.OK() || r.Status != Interrupted || len(r.Open) != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	// It did not die, and so had signed.
+	a.Recovered = false
+	if r := Check(n.trail(), Ask{Known: &known}); r.OK() {
+		t.Errorf("%+v", r)
+	}
+}
+
+// An attempt that somebody adds to a trail is none, however well it is chained.
+func TestCheckFindsAnAddedAttempt(t *testing.T) {
+	n := newNight(t)
+	n.story("a")
+	known := n.known()
+	a := n.open("b") // not in the queue
+	token := n.call(a, "x", "Bash")
+	for _, running := range []bool{false, true} {
+		known.Running, known.Ended = running, !running
+		if r := Check(n.trail(), Ask{Known: known}); r.OK() != running {
+			t.Errorf("running: %t, %+v", running, r.Problems)
+		}
+	}
+	if r := Check(n.trail(), Ask{}); !r.OK() || r.Status != Interrupted {
+		t.Errorf("alone: %+v", r)
+	}
+	j := Judge{Store: n.store}
+	got, err := j.Rule(t.Context(), receipt.Candidate{Text: token.String(), Token: token, Strict: true})
+	if err != nil || got.Good() || !strings.Contains(got.Damage, "the queue knows nothing") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A trail that is damaged says what is not known of it.
+func TestDamageSaysNothingOfTheEnd(t *testing.T) {
+	n := newNight(t)
+	n.story("a")
+	n.story("b")
+	trail := n.trail()
+	trail.Records = slices.Delete(trail.Records, 1, 2)
+	r := Check(trail, Ask{})
+	if r.Status != Unknown || r.Unsigned != 0 || len(r.States) != 2 || !r.States[0].Unchecked || !r.States[1].Unchecked {
 		t.Errorf("%+v", r)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/seed-b23e517c/loop/receipt"
 )
 
 // fileVersion is the form of an exported trail.
@@ -69,7 +71,7 @@ func Read(r io.Reader) (Trail, error) {
 	}
 	var t Trail
 	var h *head
-	for n, line := range bytes.Split(bytes.TrimSuffix(all, []byte("\n")), []byte("\n")) {
+	for n, line := range fileLines(all) {
 		switch {
 		case h == nil && bytes.HasPrefix(line, []byte(`{"trail":`)):
 			h = new(head)
@@ -89,11 +91,45 @@ func Read(r io.Reader) (Trail, error) {
 	}
 	switch {
 	case h == nil:
-		return Trail{}, fmt.Errorf("%w: the line with the public key is missing", ErrNoTrail)
+		return Trail{}, cutOff(t.Records)
 	case h.Trail != fileVersion:
 		return Trail{}, fmt.Errorf("%w: form %d is not known to this version of loop (it reads %d)", ErrNoTrail, h.Trail, fileVersion)
 	}
 	return t, nil
+}
+
+// fileLines splits a file. One that was sent through a program that ends lines
+// in another way is read as it was: no record has such an end.
+func fileLines(all []byte) [][]byte {
+	lines := bytes.Split(bytes.TrimSuffix(all, []byte("\n")), []byte("\n"))
+	for _, line := range lines {
+		if !bytes.HasSuffix(line, []byte("\r")) {
+			return lines
+		}
+	}
+	for i, line := range lines {
+		lines[i] = bytes.TrimSuffix(line, []byte("\r"))
+	}
+	return lines
+}
+
+// cutOff says what a file without the line of the public key is.
+func cutOff(lines [][]byte) error {
+	whole := 0
+	for whole < len(lines) {
+		if _, err := receipt.ParseRecord(lines[whole]); err != nil {
+			break
+		}
+		whole++
+	}
+	if whole == 0 {
+		return fmt.Errorf("%w: the line with the public key is missing", ErrNoTrail)
+	}
+	end := "after"
+	if whole < len(lines) {
+		end = "in the record after"
+	}
+	return fmt.Errorf("%w: it ends %s record %d, and the public key and the signed states are missing: the file was cut off", ErrNoTrail, end, whole-1)
 }
 
 func strict(line []byte, v any) error {

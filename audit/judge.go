@@ -24,6 +24,7 @@ type Answer struct {
 	Signed  *receipt.Tree   `json:"signed,omitempty"` // the signed state that the record was proved to stand in
 	Damage  string          `json:"damage,omitempty"` // why the trail cannot vouch for the record
 	Command string          `json:"command,omitempty"`
+	Running bool            `json:"running,omitempty"` // its session goes on, and will sign
 }
 
 // Good reports whether nothing speaks against the receipt.
@@ -35,6 +36,8 @@ type Judge struct {
 	// Session and Story, when not "", narrow what counts as valid: a receipt
 	// of another session (full id) or story is replayed.
 	Session, Story string
+	// Running reports whether a session's loop is alive; nil = none is.
+	Running func(queue.Session) bool
 
 	trails map[string]*judged
 }
@@ -113,7 +116,7 @@ func (j *Judge) issued(a *Answer, t *judged, calls []Call) {
 	default:
 		a.Verdict, a.Reason = receipt.VerdictValid, "issued"
 	}
-	a.Damage = t.vouch(call.Record)
+	a.Damage, a.Running = t.vouch(call.Record), t.result.Status == Running
 	if a.Damage == "" && int64(call.Record) < t.result.Signed.Size {
 		signed := t.result.Signed
 		a.Signed = &signed
@@ -151,11 +154,20 @@ func (t *judged) vouch(record int) string {
 		}
 	}
 	for _, p := range r.Problems {
-		if p.Record == record {
-			return p.Text
+		if p.Record >= int(r.Signed.Size) && p.Record < r.whole && t.scope(p.Record) == t.scope(record) {
+			return p.Text // what is wrong with its attempt is wrong with it
 		}
 	}
 	return ""
+}
+
+// scope is the attempt of a record.
+func (t *judged) scope(record int) string {
+	rec, err := receipt.ParseRecord(t.trail.Records[record])
+	if err != nil {
+		return ""
+	}
+	return rec.Scope
 }
 
 // load reads and checks a trail once.
@@ -167,15 +179,16 @@ func (j *Judge) load(ctx context.Context, session string) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
+	attempts, err := j.Store.Attempts(ctx, session) // before the trail, which may grow meanwhile
+	if err != nil {
+		return nil, err
+	}
 	trail, err := Load(ctx, j.Store, s)
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := j.Store.Attempts(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	t := &judged{trail: trail, result: Check(trail, Ask{}), calls: map[receipt.Token][]Call{}, attempts: map[string]queue.Attempt{}}
+	known := &Known{Ended: !s.Ended.IsZero(), Running: j.Running != nil && j.Running(s), Attempts: attempts}
+	t := &judged{trail: trail, result: Check(trail, Ask{Known: known}), calls: map[receipt.Token][]Call{}, attempts: map[string]queue.Attempt{}}
 	for _, c := range Calls(trail.Records) {
 		if !c.Receipt.IsZero() {
 			t.calls[c.Receipt] = append(t.calls[c.Receipt], c)

@@ -60,8 +60,12 @@ func Prove(t Trail, r *Result, record int) (Proof, error) {
 	return p, nil
 }
 
+// ErrRevoked is told of a receipt that was issued and withdrawn. Its proof holds:
+// it shows that the receipt was issued.
+var ErrRevoked = errors.New("the receipt was withdrawn later")
+
 // ProveReceipt makes the proof of a receipt's record. A damaged trail proves
-// nothing from its first bad record on.
+// nothing from its first bad record on. With ErrRevoked there is a proof.
 func ProveReceipt(t Trail, token receipt.Token) (Proof, error) {
 	r := Check(t, Ask{})
 	for _, c := range Calls(t.Records) {
@@ -69,7 +73,11 @@ func ProveReceipt(t Trail, token receipt.Token) (Proof, error) {
 			if c.Record >= r.whole {
 				return Proof{}, fmt.Errorf("prove record %d: the trail is damaged: %s", c.Record, r.Problems[0].Text)
 			}
-			return Prove(t, &r, c.Record)
+			p, err := Prove(t, &r, c.Record)
+			if err == nil && c.Revoked {
+				err = ErrRevoked
+			}
+			return p, err
 		}
 	}
 	return Proof{}, fmt.Errorf("receipt %q has no record in the trail of session %s", token, t.Session)

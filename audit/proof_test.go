@@ -143,3 +143,43 @@ func TestReadRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A file that was cut off says where, and one whose lines were ended in another
+// way is as it was.
+func TestReadOfAFileThatTravelled(t *testing.T) {
+	n := newNight(t)
+	n.story("a")
+	var b bytes.Buffer
+	if err := n.trail().Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(bytes.NewReader(bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte("\r\n"))))
+	if diff := cmp.Diff(n.trail(), got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	lines := bytes.SplitAfter(b.Bytes(), []byte("\n"))
+	for want, cut := range map[string][]byte{
+		"it ends after record 2, ":               bytes.Join(lines[:3], nil),
+		"it ends in the record after record 1, ": append(bytes.Join(lines[:2], nil), lines[2][:40]...),
+	} {
+		if _, err := Read(bytes.NewReader(cut)); !errors.Is(err, ErrNoTrail) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}
+
+// The proof of a receipt that was withdrawn says only that it was issued.
+func TestProofOfAWithdrawnReceipt(t *testing.T) {
+	n := newNight(t)
+	a := n.open("a")
+	token := n.call(a, "x", "Bash")
+	n.add(receipt.Record{Event: receipt.CallRevoked, Scope: a.Scope(), ToolUseID: "x"})
+	n.close(a)
+	p, err := ProveReceipt(n.trail(), token)
+	if !errors.Is(err, ErrRevoked) {
+		t.Fatal(err)
+	}
+	if _, _, err := p.Check(); err != nil {
+		t.Error(err)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	bolt "go.etcd.io/bbolt"
@@ -135,7 +134,8 @@ func (s *Store) putAttempt(ctx context.Context, v Attempt, also func(*bolt.Tx) e
 
 // Scope names an attempt in receipts and in the audit trail.
 func (a Attempt) Scope() string {
-	return path.Join(a.Session, fmt.Sprintf("%s-%d", a.Story, a.Number))
+	// A story's id may be anything: no ".." of it leads to another session.
+	return fmt.Sprintf("%s/%s-%d", a.Session, a.Story, a.Number)
 }
 
 func attemptKey(v Attempt) ([]byte, error) {

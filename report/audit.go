@@ -69,17 +69,27 @@ func Audit(w io.Writer, r audit.Result, o Options) error {
 
 // states lists the signed states; the root is what a person keeps.
 func (p *printer) states(r audit.Result) {
-	good := 0
+	good, unchecked := 0, 0
 	for _, s := range r.States {
-		if s.Problem == "" {
+		switch {
+		case s.Problem == "":
 			good++
+		case s.Unchecked:
+			unchecked++
 		}
 	}
 	style := p.Ok
 	if good < len(r.States) || good == 0 {
 		style = p.Warn
 	}
-	p.auditLine("signed", style, fmt.Sprintf("%d of %s by the session's key, each with the root that it has at its size", good, plural(len(r.States), "state", "states")))
+	text := fmt.Sprintf("%d of %s by the session's key, each with the root that it has at its size", good, plural(len(r.States), "state", "states"))
+	if unchecked > 0 {
+		text += fmt.Sprintf("; %d not checked: a record before is not as it was written", unchecked)
+	}
+	if len(r.States) == 0 {
+		text = "nothing is signed: who could write these records could have made them up"
+	}
+	p.auditLine("signed", style, text)
 	for _, s := range r.States {
 		if s.Problem != "" {
 			continue
@@ -101,6 +111,9 @@ func statusWords(r audit.Result) string {
 	case audit.Running:
 		return "running" + open
 	case audit.Unknown:
+	}
+	if !r.OK() {
+		return "unknown: a trail that is not as it was written says nothing of its end"
 	}
 	return "unknown: every attempt in it is closed, but nothing here says whether another followed"
 }
@@ -174,8 +187,10 @@ func (p *printer) answer(a *audit.Answer) {
 		p.sentence(p.Danger, 2, "the trail cannot vouch for it: "+p.Line(a.Damage))
 	case a.Signed != nil:
 		p.sentence(p.Faint, 2, fmt.Sprintf("record %d of the trail; proved to stand under the signed root of %d records, %s", a.Call.Record, a.Signed.Size, a.Signed.Root))
-	case a.Call != nil:
+	case a.Call != nil && a.Running:
 		p.sentence(p.Warn, 2, fmt.Sprintf("record %d of the trail: chained, and not signed yet", a.Call.Record))
+	case a.Call != nil:
+		p.sentence(p.Warn, 2, fmt.Sprintf("record %d of the trail: chained, not signed: its attempt did not come to its end, so that who could write the queue could have made it up", a.Call.Record))
 	}
 }
 
@@ -186,6 +201,7 @@ func ProofChecked(w io.Writer, rec receipt.Record, c receipt.Checkpoint, elsewhe
 	p.auditLine("record", term.Style{}, fmt.Sprintf("%d of %d, %s for %s in %s at %s", rec.Seq, c.Size, rec.Event, p.Line(rec.Tool), p.Line(rec.Scope), stamp(time.Unix(rec.TS, 0))))
 	p.auditLine("root", term.Style{}, c.Root.String())
 	p.auditLine("signed", term.Style{}, "as "+p.Line(c.Origin))
+	p.auditLine("later", p.Warn, "not checked: whether it was withdrawn after it was issued stands in the trail, not in the proof (loop receipts verify)")
 	if !elsewhere {
 		p.auditLine("origin", p.Warn, "not checked: the key came with the proof; hold the root against one that was kept elsewhere (--root HEX), or the key (--key)")
 	}

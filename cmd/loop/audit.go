@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -34,6 +36,10 @@ func newAuditProve(a *app) *cobra.Command {
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error {
 			p, err := a.prove(cmd.Context(), refs[0])
+			if errors.Is(err, audit.ErrRevoked) {
+				fmt.Fprintf(a.stderr, "loop: %v: this proves that it was issued, not that it counts\n", err)
+				err = nil
+			}
 			if err != nil {
 				return err
 			}
@@ -76,10 +82,15 @@ func newAuditExport(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "export [SESSION]", Short: "Print an audit trail as JSON lines",
 		Long: "Print the audit trail of a session as JSON lines: the records byte for byte, the public key, the\n" +
-			"signed states. `loop audit verify FILE` checks it anywhere. The last session by default.\n\n" + exitHelp,
+			"signed states. `loop audit verify FILE` checks it anywhere. The last session by default. A trail that\n" +
+			"is not as it was written is printed as it is, and the exit code is 1.\n\n" + exitHelp,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error {
 			store, s, err := a.openSession(cmd.Context(), refs)
+			if err != nil {
+				return err
+			}
+			known, err := knownOf(cmd.Context(), store, s)
 			if err != nil {
 				return err
 			}
@@ -87,11 +98,27 @@ func newAuditExport(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			var w io.Writer = a.stdout
 			if term.IsTerminal(a.stdout) {
-				return t.Write(quoted{a.stdout})
+				w = quoted{a.stdout}
 			}
-			return t.Write(a.stdout)
+			if err := t.Write(w); err != nil {
+				return err
+			}
+			return undamaged(t, known)
 		},
+	}
+}
+
+// undamaged says what is wrong with a trail that was printed.
+func undamaged(t audit.Trail, known *audit.Known) error {
+	r := audit.Check(t, audit.Ask{Known: known})
+	if r.OK() {
+		return nil
+	}
+	return &hintedError{
+		err:  fmt.Errorf("the trail is damaged, and was printed as it is: %s", term.Line(r.Problems[0].Text)),
+		hint: "loop audit verify " + t.Session,
 	}
 }
 

@@ -94,18 +94,30 @@ func (a *app) trail(ctx context.Context, refs []string) (audit.Trail, *audit.Kno
 		t, err := readFrom(a, refs[0], audit.Read)
 		return t, nil, err
 	}
+	if len(refs) > 0 && isDir(refs[0]) {
+		return audit.Trail{}, nil, usagef("name a session, or a file that `loop audit export` printed", "%q is a directory", refs[0])
+	}
 	store, s, err := a.openSession(ctx, refs)
 	if err != nil {
 		return audit.Trail{}, nil, err
 	}
-	t, err := trailOf(ctx, store, s)
+	known, err := knownOf(ctx, store, s)
 	if err != nil {
-		return t, nil, err
+		return audit.Trail{}, nil, err
 	}
+	t, err := trailOf(ctx, store, s)
+	return t, known, err
+}
+
+// knownOf is what the queue knows of a session. It is asked for before the trail:
+// an attempt may end in between, and then its trail is the longer one.
+func knownOf(ctx context.Context, store *queue.Store, s queue.Session) (*audit.Known, error) {
 	attempts, err := store.Attempts(ctx, s.ID)
-	return t, &audit.Known{
-		Ended: !s.Ended.IsZero(), Running: s.Ended.IsZero() && proc.Running(s.Pid, s.PidStart, s.BootID), Attempts: attempts,
-	}, err
+	return &audit.Known{Ended: !s.Ended.IsZero(), Running: isRunning(s), Attempts: attempts}, err
+}
+
+func isRunning(s queue.Session) bool {
+	return s.Ended.IsZero() && proc.Running(s.Pid, s.PidStart, s.BootID)
 }
 
 func (a *app) verifyProof(o auditVerifyOptions, root *receipt.Hash) error {

@@ -51,20 +51,20 @@ func newReceipts(a *app) *cobra.Command {
 // know of a session's calls.
 func receiptList(ctx context.Context, store *queue.Store, s queue.Session, story string) (report.Receipts, error) {
 	l := report.Receipts{Schema: queue.Schema, Session: s.ID, PublicKey: s.AuditKey, Attempts: []report.ReceiptsOf{}}
+	known, err := knownOf(ctx, store, s)
+	if err != nil {
+		return l, err
+	}
 	t, err := trailOf(ctx, store, s)
 	if err != nil {
 		return l, err
 	}
-	attempts, err := store.Attempts(ctx, s.ID)
-	if err != nil {
-		return l, err
-	}
-	l.Problems = audit.Check(t, audit.Ask{}).Problems
+	l.Problems = audit.Check(t, audit.Ask{Known: known}).Problems
 	calls := map[string][]audit.Call{}
 	for _, c := range audit.Calls(t.Records) {
 		calls[c.Scope] = append(calls[c.Scope], c)
 	}
-	for _, at := range attempts {
+	for _, at := range known.Attempts {
 		if story != "" && at.Story != story {
 			continue
 		}

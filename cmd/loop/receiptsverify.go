@@ -57,7 +57,7 @@ func (a *app) verifyReceipts(ctx context.Context, arg string, o receiptsVerifyOp
 	if err != nil {
 		return err
 	}
-	j := audit.Judge{Store: store, Story: o.story}
+	j := audit.Judge{Store: store, Story: o.story, Running: isRunning}
 	if o.session != "" {
 		s, err := store.Session(ctx, o.session)
 		if errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrAmbiguous) {
