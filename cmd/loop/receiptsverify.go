@@ -49,7 +49,7 @@ func newReceiptsVerify(a *app) *cobra.Command {
 }
 
 func (a *app) verifyReceipts(ctx context.Context, arg string, o receiptsVerifyOptions) error {
-	found, lines, err := a.candidates(arg)
+	found, more, err := a.candidates(ctx, arg)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (a *app) verifyReceipts(ctx context.Context, arg string, o receiptsVerifyOp
 	}
 	answers := make([]audit.Answer, 0, len(found))
 	calls := map[string]map[string]string{} // by folder of the attempt
-	for i, c := range found {
-		x, err := j.Rule(ctx, c)
+	for _, c := range found {
+		x, err := j.Rule(ctx, c.Candidate)
 		if err != nil {
 			return err
 		}
@@ -83,10 +83,14 @@ func (a *app) verifyReceipts(ctx context.Context, arg string, o receiptsVerifyOp
 		if x.Call != nil {
 			x.Command = calls[x.Dir][x.Call.ToolUseID]
 		}
-		x.Line = lines[i]
+		x.Line = c.line
 		answers = append(answers, x)
 	}
-	return a.answer(ctx, store, answers, o.json)
+	err = a.answer(ctx, store, answers, o.json)
+	if more > 0 && err == nil {
+		err = fmt.Errorf("%d further receipts in it were not judged: split the file", more)
+	}
+	return err
 }
 
 func (a *app) answer(ctx context.Context, store *queue.Store, answers []audit.Answer, asJSON bool) error {
@@ -113,35 +117,97 @@ func (a *app) answer(ctx context.Context, store *queue.Store, answers []audit.An
 	return err
 }
 
-// candidates are what looks like a receipt in the argument, with the numbers
-// of their lines: 0 for a receipt that was given itself.
-func (a *app) candidates(arg string) ([]receipt.Candidate, []int, error) {
+// sought is what looks like a receipt in the argument, with the number of its
+// line: 0 for what was given itself.
+type sought struct {
+	receipt.Candidate
+	line int
+}
+
+// candidates finds them in a receipt, in a text that holds some, or in a file.
+// more is how many were too many.
+func (a *app) candidates(ctx context.Context, arg string) (found []sought, more int, err error) {
 	if token, is := asReceipt(arg); is {
-		t, err := receipt.ParseToken(token)
-		return []receipt.Candidate{{Text: token, End: len(token), Token: t, Strict: err == nil}}, []int{0}, nil
+		if t, err := receipt.ParseToken(token); err == nil {
+			return []sought{{Candidate: receipt.Candidate{Text: token, End: len(token), Token: t, Strict: true}}}, 0, nil
+		}
 	}
-	var all []byte
-	var err error
-	if arg == "-" {
-		all, err = io.ReadAll(a.stdin)
-	} else {
-		all, err = os.ReadFile(arg)
+	in := a.stdin
+	if arg != "-" {
+		f, err := os.Open(arg)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err != nil && len(receipt.Find(arg)) > 0:
+			found, err := inText(arg)
+			return found, 0, err
+		case err != nil:
+			return nil, 0, usagef("name a file that can be read", "read receipts: %w", err)
+		}
+		defer f.Close()
+		in = f
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, usagef("loop receipts verify RECEIPT, or a file that holds some", "%q: %w", arg, errNoReceipt)
-	case err != nil:
-		return nil, nil, usagef("name a file that can be read", "read receipts: %w", err)
+	found, more, err = inFile(ctx, in)
+	if err != nil && ctx.Err() == nil {
+		err = usagef("name a file that can be read", "read receipts: %w", err)
 	}
-	text := string(all)
-	found := receipt.Find(text)
-	lines := make([]int, len(found))
-	line, at := 1, 0
-	for i, c := range found {
-		line += strings.Count(text[at:c.Start], "\n")
-		lines[i], at = line, c.Start
+	return found, more, err
+}
+
+// inText takes an argument that is no file.
+func inText(arg string) ([]sought, error) {
+	var found []sought
+	for _, c := range receipt.Find(arg) {
+		found = append(found, sought{Candidate: c})
 	}
-	return found, lines, nil
+	if token, is := asReceipt(arg); is && found == nil {
+		found = []sought{{Candidate: receipt.Candidate{Text: token, End: len(token)}}}
+	}
+	if found == nil {
+		return nil, usagef("loop receipts verify RECEIPT, or a file that holds some", "%q: %w", arg, errNoReceipt)
+	}
+	return found, nil
+}
+
+const (
+	maxJudged = 10_000  // receipts of one file
+	piece     = 1 << 20 // how much of a file is looked at at once
+	beyond    = 4 << 10 // how far a receipt that begins in a piece may go on
+)
+
+// inFile looks through a file of any length.
+func inFile(ctx context.Context, in io.Reader) (found []sought, more int, err error) {
+	buf := make([]byte, 0, piece+beyond)
+	line := 1
+	for end := false; !end; {
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		n, err := io.ReadFull(in, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if end = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !end {
+			return nil, 0, err
+		}
+		upTo := len(buf)
+		if !end {
+			upTo -= beyond
+		}
+		text, at := string(buf), 0
+		for _, c := range receipt.Find(text) {
+			if c.Start >= upTo {
+				break
+			}
+			line += strings.Count(text[at:c.Start], "\n")
+			at, upTo = c.Start, max(upTo, c.End)
+			if len(found) == maxJudged {
+				more++
+				continue
+			}
+			c.Text = strings.Clone(c.Text) // and not the piece with it
+			found = append(found, sought{c, line})
+		}
+		line += strings.Count(text[at:upTo], "\n")
+		buf = buf[:copy(buf, buf[upTo:])]
+	}
+	return found, more, nil
 }
 
 // asReceipt takes the marks off a receipt that was copied with what stands
