@@ -245,7 +245,7 @@ func (r *Result) foreign(t Trail, known *Known) {
 		rec, err := receipt.ParseRecord(t.Records[i])
 		switch {
 		case err != nil:
-		case !strings.HasPrefix(rec.Scope, t.Session+"/"):
+		case rec.Scope != t.Session && !strings.HasPrefix(rec.Scope, t.Session+"/"): // a decision may be about no attempt
 			r.problem(i, "record %d is of another session: %q", i, rec.Scope)
 			return
 		case known != nil && !known.Running && rec.Event == receipt.StoryOpen && known.attempt(rec.Scope) == nil:
