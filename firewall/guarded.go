@@ -3,6 +3,7 @@ package firewall
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
@@ -13,7 +14,17 @@ import (
 // it: loop's own files and those it was told by, and its own process. gitDir is
 // git's common directory, "" when it is not known.
 func Guarded(root, gitDir string, env []string, own ...string) *policy.Guarded {
-	g := &policy.Guarded{Root: root, Home: proc.Home(env), Pids: []int{os.Getpid()}, Real: RealPlace}
+	g := &policy.Guarded{Root: root, Home: proc.Home(env), Pids: []int{os.Getpid()}, Real: RealPlace, Glob: globPlaces}
+	g.Path = slices.DeleteFunc(filepath.SplitList(proc.Getenv(env, "PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
+	g.Finds = func(program, except string) bool {
+		return slices.ContainsFunc(g.Path, func(dir string) bool {
+			if filepath.Clean(dir) == filepath.Clean(except) {
+				return false
+			}
+			fi, err := os.Stat(filepath.Join(dir, program))
+			return err == nil && fi.Mode().IsRegular()
+		})
+	}
 	add := func(names ...string) {
 		for _, n := range names {
 			if n == "" || !filepath.IsAbs(n) {
@@ -27,7 +38,9 @@ func Guarded(root, gitDir string, env []string, own ...string) *policy.Guarded {
 	}
 	add(own...)
 	if dir := proc.Getenv(env, "CLAUDE_CONFIG_DIR"); dir != "" {
-		add(filepath.Join(dir, "settings.json"), filepath.Join(dir, "settings.local.json"), filepath.Join(dir, ".claude.json"))
+		for _, name := range []string{"settings.json", "settings.local.json", ".claude.json", "plugins", "hooks", "shell-snapshots", "skills", "agents", "commands", "output-styles"} {
+			add(filepath.Join(dir, name))
+		}
 	}
 	// A file that every shell of the agent's reads first.
 	for _, name := range []string{"BASH_ENV", "ENV", "ZDOTDIR"} {
@@ -37,6 +50,31 @@ func Guarded(root, gitDir string, env []string, own ...string) *policy.Guarded {
 		add(filepath.Join(gitDir, "hooks"), filepath.Join(gitDir, "config"))
 	}
 	return g
+}
+
+// maxStars is how many stars a pattern may have that is looked for: with more
+// it would take long.
+const maxStars = 4
+
+// globPlaces are the places that a pattern of the shell's means. A dot in front
+// is only meant where it is written.
+func globPlaces(pattern string) []string {
+	if strings.Count(pattern, "*") > maxStars {
+		return nil
+	}
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil
+	}
+	wanted := strings.Split(filepath.ToSlash(pattern), "/")
+	return slices.DeleteFunc(found, func(name string) bool {
+		for i, part := range strings.Split(filepath.ToSlash(name), "/") {
+			if strings.HasPrefix(part, ".") && i < len(wanted) && !strings.HasPrefix(wanted[i], ".") {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // RealPlace is the place behind the symbolic links of a name whose last parts

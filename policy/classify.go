@@ -85,7 +85,17 @@ func toolKey(name string) string {
 
 func (s *Set) isShellTool(name string) bool { return s.table().shellTools.has(toolKey(name)) }
 
+// call classifies a call by its tool. A file of the kernel's that shows the run,
+// and the port at which it is guarded, are kept from every tool.
 func (s *Set) call(c Call, in map[string]any) Result {
+	res := s.byTool(c, in)
+	if hits := s.guardedPlace(c, in); len(hits) > 0 {
+		return finish(append(hits, res.Hits...), Mentioned)
+	}
+	return res
+}
+
+func (s *Set) byTool(c Call, in map[string]any) Result {
 	t := s.table()
 	key := toolKey(c.Tool)
 	if m, ok := asMCP(c, in); ok {

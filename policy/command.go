@@ -26,6 +26,8 @@ type reading struct {
 	aliases map[string]string // git aliases that the line defined
 	hooks   string            // where the line told git to look for hooks
 	remotes map[string]string // git remotes that the line named
+	links   []link            // other names of places that the line made
+	text    string            // the line
 	nodes   []Node            // what was found, for Explain
 	trace   bool
 	noText  bool // leave out the pass over what is data
@@ -53,6 +55,8 @@ func (r *reading) line(text string) []Hit {
 		o.ReadFile = r.readScript
 	}
 	l := shell.Read(text, o)
+	defer func(before string) { r.text = before }(r.text)
+	r.text = text
 	for _, why := range l.Opaque {
 		if r.unread == nil {
 			r.unread = map[string]bool{}

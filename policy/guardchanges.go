@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -22,11 +23,11 @@ func (r *reading) changes(c *shell.Command) []changedFile {
 	case slices.Contains(d.Every, prog):
 		out = append(out, everyOperand(prog, words)...)
 	case slices.Contains(d.Last, prog):
-		out = append(out, lastOperand(words)...)
+		out = append(out, lastOperand(prog, words)...)
 	case prog == "git":
 		out = append(out, r.gitChanges(words)...)
-	case prog == "find":
-		out = append(out, findChanges(words)...)
+	case prog == "find" || prog == "fd":
+		out = append(out, r.findChanges(words)...)
 	}
 	if slices.Contains(d.InPlace, prog) && slices.ContainsFunc(words, isInPlace) {
 		for _, w := range words {
@@ -35,8 +36,19 @@ func (r *reading) changes(c *shell.Command) []changedFile {
 			}
 		}
 	}
+	if slices.Contains(d.Folder, prog) {
+		out = append(out, unpacked(prog, words)...)
+	}
 	if slices.Contains(d.Output, prog) {
 		out = append(out, outputOptions(words)...)
+	}
+	if slices.Contains(d.Script, prog) {
+		out = append(out, scriptedChanges(append(words, c.Stdin.Text))...)
+	}
+	for _, w := range c.Wrappers {
+		if f := strings.Fields(w); len(f) > 1 && slices.Contains(d.Wrapper, baseOf(f[0])) {
+			out = append(out, everyOperand(f[0], f[1:])...)
+		}
 	}
 	read := func(string) (string, bool) { return "", false }
 	if r.tree != nil {
@@ -50,6 +62,38 @@ func (r *reading) changes(c *shell.Command) []changedFile {
 	return out
 }
 
+// scriptedChanges are the files that programs are told to write in a language
+// of their own: print > "x" of awk, w x of sed and editors, .output x and \\o x
+// of database shells.
+func scriptedChanges(scripts []string) []changedFile {
+	var out []changedFile
+	for _, text := range scripts {
+		words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\n\"'();{}|", c) })
+		for i, w := range words {
+			next := ""
+			if i+1 < len(words) {
+				next = words[i+1]
+			}
+			switch rest := strings.TrimLeft(w, ">:!"); {
+			case w != rest && strings.HasPrefix(w, ">"):
+				if rest == "" {
+					rest = next
+				}
+				out = append(out, changedFile{name: rest})
+			case strings.HasSuffix(w, ">"), isWriteWord(strings.TrimLeft(rest, "/0123456789,$%ge")):
+				out = append(out, changedFile{name: next})
+			}
+		}
+	}
+	return out
+}
+
+// isWriteWord: a command by which an editor, or a program with a language of
+// its own, writes the file that is named next.
+func isWriteWord(w string) bool {
+	return slices.Contains([]string{"w", "W", "w!", "wq", "write", "saveas", "sav", "r>", ".output", ".once", ".excel", ".save", ".backup", `\o`, `\out`, "INTO", "into", "OUTFILE", "outfile", "ATTACH", "attach", "tee", "savehist", "logfile"}, w)
+}
+
 func isInPlace(w string) bool {
 	return w == "inplace" || w == "-i" || w == "-iinplace" || strings.HasPrefix(w, "--in-place") || strings.HasPrefix(w, "--inplace") ||
 		len(w) > 2 && w[0] == '-' && w[1] != '-' && strings.ContainsRune(w, 'i') || w == "-pi" || strings.HasPrefix(w, "-i.")
@@ -57,24 +101,66 @@ func isInPlace(w string) bool {
 
 // everyOperand: rm, mv, chmod and their kin change each file they are given.
 func everyOperand(prog string, words []string) []changedFile {
-	recursive := prog == "mv" || slices.ContainsFunc(words, func(w string) bool {
-		return w == "--recursive" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "rR")
-	})
+	how := itself
+	if prog == "mv" || prog == "mount" || prog == "umount" || recursively(words) {
+		how = whole
+	}
 	if prog == "tee" || prog == "touch" || prog == "ln" {
-		recursive = false
+		how = itself
 	}
 	operands, target := givenFiles(words)
 	var out []changedFile
 	for _, w := range operands {
-		out = append(out, changedFile{name: w, tree: recursive})
+		out = append(out, changedFile{name: w, reach: how})
 	}
 	return append(out, into(operands, target)...)
 }
 
-// lastOperand: cp, install and their kin change where the last one leads.
-func lastOperand(words []string) []changedFile {
+func recursively(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return w == "--recursive" || w == "--archive" || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "rRa")
+	})
+}
+
+// lastOperand: cp, install and their kin change where the last one leads. What
+// is copied with all that lies in it may bring any file there.
+func lastOperand(prog string, words []string) []changedFile {
 	operands, target := givenFiles(words)
-	return into(operands, target)
+	out := into(operands, target)
+	if len(out) > 0 && (prog != "rsync" || len(operands) > 1) {
+		sources := operands
+		if target == "" {
+			sources = operands[:len(operands)-1]
+		}
+		all := slices.ContainsFunc(sources, func(w string) bool {
+			return strings.HasSuffix(w, "/") || strings.HasSuffix(w, "/.") || strings.HasSuffix(w, "*")
+		})
+		if recursively(words) && (all || !strings.HasSuffix(out[0].name, "/")) {
+			out[0].reach = inside
+		}
+		if recursively(words) && !all && isFolder(out[0].name) {
+			out[0].reach = itself // one folder is put into another, under its own name
+		}
+		for i := range out[1:] {
+			if recursively(words) {
+				out[i+1].reach = inside
+			}
+		}
+	}
+	for _, w := range words {
+		if w == "-l" || w == "--link" { // what is written into the copy is written into the other
+			for _, o := range operands {
+				out = append(out, changedFile{name: o})
+			}
+		}
+	}
+	return out
+}
+
+// isFolder: the name can only be that of a folder that is there.
+func isFolder(name string) bool {
+	name = strings.TrimSuffix(name, "/")
+	return slices.Contains([]string{"", ".", "..", "~", "$HOME", "${HOME}", "$PWD", "/"}, name) || strings.HasSuffix(name, "/..")
 }
 
 // into are the places that files get when they are put at the target, which
@@ -132,43 +218,28 @@ func outputOptions(words []string) []changedFile {
 	return out
 }
 
-// gitChanges: git rm, mv, checkout and restore change the files they name.
-func (r *reading) gitChanges(words []string) []changedFile {
-	var out []changedFile
-	for i, w := range words {
-		switch w {
-		case "-C", "-c", "--git-dir", "--work-tree":
-			continue
-		case "rm", "mv", "checkout", "restore", "clean":
-			tree := w == "mv" || slices.Contains(words, "-r")
-			for _, f := range words[i+1:] {
-				if len(f) > 1 && !strings.HasPrefix(f, "-") && f != ".." {
-					out = append(out, changedFile{name: f, tree: tree})
-				}
-			}
-			return out
-		}
-		if i > 0 && strings.HasPrefix(words[i-1], "-") || strings.HasPrefix(w, "-") {
-			continue
-		}
-		return nil
-	}
-	return nil
+// placeKeys are the parameters in which tools are given the name of a file.
+var placeKeys = []string{
+	"file_path", "path", "filePath", "notebook_path", "filename", "target_file", "source", "destination", "old_path", "new_path", "TargetFile", "uri",
 }
 
-// findChanges: find -delete removes what lies below the folders it is given.
-func findChanges(words []string) []changedFile {
-	if !slices.Contains(words, "-delete") {
+// guardedPlace says of a call by any tool but a shell what the rules of a run's
+// own protection say of the files and addresses that it is given.
+func (s *Set) guardedPlace(c Call, in map[string]any) []Hit {
+	if c.Guarded == nil || s.isShellTool(c.Tool) {
 		return nil
 	}
-	var out []changedFile
-	for _, w := range words {
-		if strings.HasPrefix(w, "-") {
-			break
+	var hits []Hit
+	for _, rule := range s.guardRules() {
+		for _, k := range append(placeKeys, "url", "urls", "pattern", "directory") {
+			v, ok := in[k].(string)
+			if ok && (len(rule.Opens) > 0 && c.Guarded.opensFile(rule.Opens, path.Clean(joinDir(c.Cwd, v))) || rule.Port && c.Guarded.speaksTo(v)) {
+				hits = append(hits, rule.hit(strings.TrimSpace(c.Tool+" "+v)))
+				break
+			}
 		}
-		out = append(out, changedFile{name: w, tree: strings.HasPrefix(baseOf(strings.TrimSuffix(w, "/")), ".") && len(baseOf(w)) > 2})
 	}
-	return out
+	return hits
 }
 
 // guardedFile says of a call that writes files by a tool of its own what the
@@ -178,9 +249,7 @@ func (s *Set) guardedFile(c Call, in map[string]any) []Hit {
 		return nil
 	}
 	var names []string
-	for _, k := range []string{
-		"file_path", "path", "filePath", "notebook_path", "filename", "target_file", "source", "destination", "old_path", "new_path", "TargetFile", "uri",
-	} {
+	for _, k := range placeKeys {
 		if v, ok := in[k].(string); ok {
 			names = append(names, strings.TrimPrefix(v, "file://"))
 		}
@@ -190,10 +259,16 @@ func (s *Set) guardedFile(c Call, in map[string]any) []Hit {
 			names = append(names, f.Name)
 		}
 	})
+	how := inside
+	for _, w := range nameWords(c.Tool) {
+		if slices.Contains([]string{"move", "rename", "delete", "remove"}, w) {
+			how = whole
+		}
+	}
 	var hits []Hit
 	for _, rule := range s.guardRules() {
 		for _, n := range names {
-			if len(rule.Writes) > 0 && c.Guarded.holds(rule.Writes, c.Cwd, n, true) {
+			if len(rule.Writes) > 0 && c.Guarded.holds(rule.Writes, c.Cwd, n, how) {
 				hits = append(hits, rule.hit(strings.TrimSpace(c.Tool+" "+n)))
 				break
 			}

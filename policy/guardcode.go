@@ -28,8 +28,12 @@ func (r *reading) codeGuards(src *source) []Hit {
 			names = append(names, held[w]...)
 		}
 		writes := writesFile(t.changers.Code, code, lits)
+		how := itself
+		if movesTree(code) {
+			how = inside
+		}
 		for _, rule := range r.set.guardRules() {
-			if writes && len(rule.Writes) > 0 && slices.ContainsFunc(names, func(n string) bool { return r.guard.holds(rule.Writes, r.cwd, n, false) }) ||
+			if writes && len(rule.Writes) > 0 && slices.ContainsFunc(names, func(n string) bool { return r.guard.holds(rule.Writes, r.cwd, n, how) }) ||
 				len(rule.Opens) > 0 && slices.ContainsFunc(names, func(n string) bool { return r.guard.opensFile(rule.Opens, n) }) ||
 				slices.Contains(rule.When, "ends-run") && r.endsRun(code) {
 				add(rule, start, end)
@@ -79,6 +83,7 @@ func namedFiles(code string, lits []literal) []string {
 		out, parts = append(out, text), append(parts, strings.Trim(text, "/"))
 	}
 	if len(parts) > 1 {
+		out = append(out, strings.Join(parts, ""))
 		for i := range parts {
 			out = append(out, strings.Join(parts[i:], "/"))
 			if i > 0 {
@@ -117,9 +122,19 @@ func writesFile(verbs []string, code string, lits []literal) bool {
 	return false
 }
 
+// movesTree: the statement puts a whole folder somewhere, or takes it away.
+func movesTree(code string) bool {
+	for _, v := range []string{"rename", "renameSync", "replace", "move", "copytree", "rmtree", "symlink", "symlink_to", "symlinkSync", "cpSync", "cp", "rmSync", "rm_rf", "mv", "extractall", "unpack_archive", "RemoveAll", "Rename"} {
+		if holdsWord(code, v) {
+			return true
+		}
+	}
+	return false
+}
+
 // looksInside: what the statement makes of a file's name is what stands in it.
 func looksInside(code string) bool {
-	for _, v := range []string{"open(", "read", "load", "parse", "Read", "slurp", "exists", "stat("} {
+	for _, v := range []string{"open(", "read", "load", "parse", "Read", "slurp", "exists", "stat(", ".replace(", ".sub(", ".gsub("} {
 		if strings.Contains(code, v) {
 			return true
 		}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,12 +12,15 @@ import (
 // run, and what would run later where nobody looks. The rules that speak of it
 // are silent without one, because a call is judged by how far it reaches then.
 type Guarded struct {
-	Root  string                   // top folder of the work tree; "" = not known
-	Home  string                   // the user's home folder; "" = not known
-	Files []string                 // files and folders, absolute, that no call may change; Root is open even where it lies in one
-	Pids  []int                    // loop's own process and the client's
-	Ports []int                    // where the client's hooks are answered
-	Real  func(name string) string // the place behind symbolic links, "" when there is none; may be nil
+	Root  string                            // top folder of the work tree; "" = not known
+	Home  string                            // the user's home folder; "" = not known
+	Files []string                          // files and folders, absolute, that no call may change; Root is open even where it lies in one
+	Pids  []int                             // loop's own process and the client's
+	Ports []int                             // where the client's hooks are answered
+	Path  []string                          // folders in which the shells of the run look for programs
+	Real  func(name string) string          // the place behind symbolic links, "" when there is none; may be nil
+	Glob  func(name string) []string        // the places that a pattern of the shell's means; may be nil
+	Finds func(program, except string) bool // a program of this name is found elsewhere than in a folder; may be nil
 }
 
 // IsGuard reports whether a rule is one of those by which a run protects
@@ -44,11 +46,19 @@ func (r Result) Instead() string {
 	return ""
 }
 
-// changedFile is a file that a command changes. With tree, what lies below it is
-// changed too.
+// reach is how much of a place a command changes.
+type reach uint8
+
+const (
+	itself reach = iota // the file or folder of that name
+	inside              // files in the folder, nobody knows which; where that is the whole work tree, it is work
+	whole               // it and all that lies in it
+)
+
+// changedFile is a place that a command changes.
 type changedFile struct {
-	name string // in the words of the command
-	tree bool
+	name  string // in the words of the command
+	reach reach
 }
 
 // guards says of a command what the rules of a run's own protection say.
@@ -58,7 +68,8 @@ func (r *reading) guards(c *shell.Command) []Hit {
 	}
 	var hits []Hit
 	text := commandText(c)
-	places := r.changes(c)
+	places := r.throughLinks(c.Dir, r.throughFind(r.changes(c)))
+	r.noteLinks(c)
 	for _, rule := range r.set.guardRules() {
 		if rule.speaksOf(r, c, places) {
 			hits = append(hits, rule.hit(text))
@@ -73,7 +84,7 @@ func (r *rule) hit(text string) Hit {
 
 func (r *rule) speaksOf(rd *reading, c *shell.Command, places []changedFile) bool {
 	for _, p := range places {
-		if len(r.Writes) > 0 && rd.guard.holds(r.Writes, rd.cwd, joinDir(c.Dir, p.name), p.tree) {
+		if len(r.Writes) > 0 && rd.guard.holds(r.Writes, rd.cwd, joinDir(c.Dir, p.name), p.reach) {
 			return true
 		}
 	}
@@ -122,6 +133,9 @@ func setsVariable(names []string, c *shell.Command) bool {
 			continue
 		}
 		for i, word := range f {
+			if word == "-i" || word == "-" || word == "--ignore-environment" {
+				return true
+			}
 			name := strings.TrimPrefix(word, "--unset=")
 			if i > 0 && (f[i-1] == "-u" || f[i-1] == "--unset" || name != word) && matchAny(names, name) {
 				return true
@@ -168,136 +182,4 @@ func holdsNumber(text, n string) bool {
 		}
 		at = i + 1
 	}
-}
-
-// holds reports whether one of the patterns, or a guarded file where a pattern
-// is "@files", means the place.
-func (g *Guarded) holds(patterns []string, cwd, name string, tree bool) bool {
-	names := []string{g.resolve(cwd, name)}
-	if g.Real != nil && strings.HasPrefix(names[0], "/") {
-		if real := g.Real(names[0]); real != "" && real != names[0] {
-			names = append(names, filepathSlash(real))
-		}
-	}
-	for _, n := range names {
-		for _, p := range patterns {
-			if p == "@files" {
-				if slices.ContainsFunc(g.Files, func(f string) bool { return g.guards(filepathSlash(f), n, tree) }) {
-					return true
-				}
-				continue
-			}
-			if g.means(strings.ToLower(p), strings.ToLower(n), tree) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// guards: the place is the file, lies in it, or holds it.
-func (g *Guarded) guards(file, name string, tree bool) bool {
-	if root := filepathSlash(g.Root); root != "" && within(root, file) && within(name, root) {
-		return false
-	}
-	return file != "" && (name == file || strings.HasPrefix(name, file+"/") || tree && within(file, name) ||
-		strings.Contains(name, "*") && matchGlob(name, file))
-}
-
-// within: file lies below the folder.
-func within(file, folder string) bool {
-	return folder == "/" || folder != "" && strings.HasPrefix(file, strings.TrimSuffix(folder, "/")+"/")
-}
-
-// fixtures are folders in which a project keeps what no program reads for its
-// own.
-var fixtures = []string{"testdata", "fixtures", "__fixtures__", "node_modules", "vendor", "examples", "templates", "template"}
-
-// means reports whether a pattern means the place. "~/x" is a file of the
-// user's, "/x" one of the machine, and "x" one of the work tree, in any of its
-// folders.
-func (g *Guarded) means(pattern, name string, tree bool) bool {
-	fixed, _, _ := strings.Cut(pattern, "*")
-	fixed = strings.TrimSuffix(fixed, "/")
-	switch {
-	case strings.HasPrefix(pattern, "~/"):
-		for _, home := range g.homes(name) {
-			if matchGlob(home+pattern[1:], name) || tree && within(home+fixed[1:], name) {
-				return true
-			}
-		}
-		return false
-	case strings.HasPrefix(pattern, "/"), len(pattern) > 1 && pattern[1] == ':':
-		return matchGlob(pattern, name) || tree && within(fixed, name)
-	}
-	root := strings.ToLower(filepathSlash(g.Root))
-	rel, ok := strings.CutPrefix(name, root+"/")
-	switch {
-	case root != "" && (name == root || tree && within(root, name)):
-		return tree
-	case root != "" && strings.HasPrefix(name, "/") && !ok,
-		root == "" && (strings.HasPrefix(name, "/tmp/") || strings.HasPrefix(name, "/private/") || strings.HasPrefix(name, "/var/folders/")),
-		strings.HasPrefix(name, "~"), strings.ContainsAny(name, "$`") && strings.Contains(name, "tmp"):
-		return false
-	}
-	return belowWorkTree(pattern, fixed, rel, tree)
-}
-
-func belowWorkTree(pattern, fixed, rel string, tree bool) bool {
-	parts := strings.Split(strings.TrimPrefix(rel, "/"), "/")
-	for i := range parts {
-		if slices.Contains(fixtures, parts[i]) {
-			return false
-		}
-		tail := strings.Join(parts[i:], "/")
-		if matchGlob(pattern, tail) || tree && within(fixed, tail) {
-			return true
-		}
-	}
-	return false
-}
-
-// homes are the folders that "~" may stand for in a name.
-func (g *Guarded) homes(name string) []string {
-	homes := []string{"~", "/root"}
-	if g.Home != "" {
-		homes = append(homes, strings.ToLower(filepathSlash(g.Home)))
-	}
-	for _, base := range []string{"/home/", "/users/"} {
-		if rest, ok := strings.CutPrefix(name, base); ok {
-			user, _, _ := strings.Cut(rest, "/")
-			homes = append(homes, base+user)
-		}
-	}
-	return homes
-}
-
-func filepathSlash(s string) string { return strings.ReplaceAll(s, `\`, "/") }
-
-// resolve is the name as a place of the machine, as far as it is known.
-func (g *Guarded) resolve(cwd, name string) string {
-	name = filepathSlash(name)
-	for _, v := range []struct{ says, is string }{
-		{"$HOME", g.Home}, {"${HOME}", g.Home}, {"~", g.Home}, {"$PWD", cwd}, {"${PWD}", cwd}, {"$(pwd)", cwd},
-		{"$CLAUDE_PROJECT_DIR", g.Root}, {"$(git rev-parse --show-toplevel)", g.Root},
-	} {
-		if rest, ok := strings.CutPrefix(name, v.says); ok && v.is != "" && (rest == "" || rest[0] == '/') {
-			name = filepathSlash(v.is) + rest
-		}
-	}
-	for _, d := range []string{"--git-dir)", "--git-common-dir)", "--absolute-git-dir)"} {
-		if i := strings.Index(name, d); i >= 0 {
-			name = ".git" + name[i+len(d):]
-		}
-	}
-	if i := strings.Index(name, "--git-path "); i >= 0 {
-		name = ".git/" + strings.Replace(name[i+len("--git-path "):], ")", "", 1)
-	}
-	if name == "" || name[0] == '~' || name[0] == '$' || len(name) > 1 && name[1] == ':' {
-		return name
-	}
-	if name[0] != '/' && cwd != "" {
-		name = filepathSlash(cwd) + "/" + name
-	}
-	return path.Clean(name)
 }

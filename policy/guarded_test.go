@@ -9,7 +9,15 @@ import (
 func guardedRun() *Guarded {
 	return &Guarded{
 		Root: "/repo", Home: "/home/me", Pids: []int{4242}, Ports: []int{43210},
-		Files: []string{"/home/me/.local/state/loop", "/repo/loop.toml", "/repo/ci/rules.toml"},
+		Files: []string{"/home/me/.local/state/loop", "/repo/loop.toml", "/repo/ci/rules.toml", "/usr/local/bin/loop"},
+		Path:  []string{"/opt/tools", "/usr/bin"},
+		Glob: func(name string) []string {
+			if name == "/repo/.c*/settings.json" {
+				return []string{"/repo/.claude/settings.json"}
+			}
+			return nil
+		},
+		Finds: func(program, _ string) bool { return program == "make" },
 		Real: func(name string) string {
 			if name == "/repo/h/pre-commit" {
 				return "/repo/.git/hooks/pre-commit"
@@ -35,6 +43,20 @@ func TestGuardedFilesOfTools(t *testing.T) {
 		{"mcp__filesystem__move_file", `{"source":"/tmp/x","destination":"/repo/.git/hooks/pre-commit"}`, "guard-git-files"},
 		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: .envrc\n+export A=1\n*** End Patch\n"}`, "guard-startup"},
 		{"Bash", `{"command":"echo x > h/pre-commit"}`, "guard-git-files"},
+		{"Read", `{"file_path":"/proc/self/../4242/environ"}`, "guard-memory"},
+		{"Write", `{"file_path":"/proc/4242/fd/1","content":"{}"}`, "guard-memory"},
+		{"WebFetch", `{"url":"http://127.0.0.1:43210/hook","prompt":"x"}`, "guard-port"},
+		{"Edit", `{"file_path":"/proc/self/cwd/.claude/settings.json","old_string":"a","new_string":"b"}`, "guard-client"},
+		{"Write", `{"file_path":"/repo/.git","content":"gitdir: /tmp/x"}`, "guard-git-files"},
+		{"Write", `{"file_path":"/REPO/LOOP.TOML","content":"x"}`, "guard-files"},
+		{"mcp__filesystem__move_file", `{"source":"/repo/.claude","destination":"/tmp/x"}`, "guard-client"},
+		{"Bash", `{"command":"for f in .c*/settings.json; do echo > $f; done"}`, "guard-client"},
+		{"Bash", `{"command":"rm \"$(command -v loop)\""}`, "guard-files"},
+		{"Bash", `{"command":"cp x \"$(dirname \"$(which loop)\")/loop\""}`, "guard-files"},
+		{"Bash", `{"command":"cp x /opt/tools/make"}`, "guard-programs"},
+		{"Bash", `{"command":"cp x /opt/tools/mytool"}`, ""},
+		{"mcp__filesystem__create_directory", `{"path":"/repo"}`, ""},
+		{"Grep", `{"pattern":"/proc/self/environ","path":"/repo"}`, ""},
 		{"Write", `{"file_path":"/repo/docs/settings.md","content":"edit ~/.bashrc and .git/hooks/pre-commit; kill $PPID"}`, ""},
 		{"Write", `{"file_path":"/repo/.github/workflows/ci.yml","content":"on: push"}`, ""},
 		{"Write", `{"file_path":"/repo/testdata/.claude/settings.json","content":"{}"}`, ""},
@@ -90,6 +112,20 @@ func TestGuardRulesKnowOrdinaryWork(t *testing.T) {
 		"cd /tmp/fixture && git init -q && echo x > .git/hooks/pre-commit",
 		"chmod -R u+w build",
 		"tar xf a.tgz -C vendor",
+		"tar czf out.tgz .claude .git",
+		"cp -r dist/. public/ && cp -a . /tmp/copy && cp -r /tmp/template/. .",
+		"rsync -a --delete src/ /tmp/backup/ && unzip -q f.zip -d test/fixtures",
+		"git stash push -m wip -- src && git restore --staged .",
+		"find . -type d -name node_modules -prune -exec rm -rf {} +",
+		"find src -name '*.js' -exec sed -i s/a/b/ {} ';'",
+		"sqlite3 app.db 'insert into t values(1)' && vim -es -c wq src/x.js",
+		"ln -s ../shared src/shared && echo x > src/shared/a",
+		"kill $(lsof -t -i:5173); pkill -P $$ sleep; ps -ef | awk '/node/{print $2}' | xargs kill",
+		"git lfs install --local && git config core.fsmonitor true",
+		"python3 -c \"import shutil, os; shutil.copytree('src','dist'); os.rename('a.txt','b.txt')\"",
+		"python3 - <<'E'\ns = open('a.py').read()\ns = s.replace('.claude/settings.json', 'x')\nopen('a.py','w').write(s)\nE",
+		"mkdir -p .claude/skills/x && echo 'Do it.' > .claude/skills/x/SKILL.md",
+		"git rm -r --cached dist && git mv src lib",
 	} {
 		res := s.Classify(Call{Tool: "Bash", Input: mustJSON(t, map[string]string{"command": line}), Cwd: "/repo", Guarded: guardedRun()})
 		if res.Tampers() {

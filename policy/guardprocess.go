@@ -32,6 +32,8 @@ func guardPredicate(name string) predicate {
 		return func(a *args, rest []shell.Word) bool { return a.guard != nil }
 	case "sets-git-config":
 		return setsGitConfig
+	case "hides-from-git":
+		return hidesFromGit
 	}
 	return nil
 }
@@ -46,7 +48,31 @@ func (g *Guarded) process(w shell.Word) bool {
 	case "$PPID", "${PPID}", "$CLAUDE_PID", "${CLAUDE_PID}":
 		return true
 	}
-	return w.Dynamic && (strings.Contains(s, "PPID") || findsRun(s))
+	return w.Dynamic && g.computes(s)
+}
+
+// computes: the text is a command that prints processes of the run, or all
+// that there are.
+func (g *Guarded) computes(text string) bool {
+	if strings.Contains(text, "PPID") || strings.Contains(text, "/proc") || findsRun(text) {
+		return true
+	}
+	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\n\"'()`|;<>$", c) })
+	picks := strings.ContainsAny(text, "/{")
+	for _, w := range words {
+		switch w {
+		case "grep", "egrep", "-C", "-p", "--pid", "--ppid", "sed":
+			picks = true
+		case "lsof", "ss", "netstat", "fuser":
+			if slices.ContainsFunc(g.Ports, func(p int) bool { return p > 0 && holdsNumber(text, strconv.Itoa(p)) }) {
+				return true
+			}
+		}
+		if g.holds([]string{"@files"}, "", w, itself) {
+			return true
+		}
+	}
+	return slices.Contains(words, "ps") && !picks
 }
 
 // runNames are the programs of a run, and the beginnings of their command
@@ -76,10 +102,21 @@ func findsRun(text string) bool {
 func (g *Guarded) ends(a *args) bool {
 	switch a.cmd.Program() {
 	case "pkill", "killall", "skill", "slay", "taskkill", "taskkill.exe", "killall5", "Stop-Process", "stop-process":
-		return endsByName(a)
+		return g.endsByName(a)
+	case "fuser":
+		return a.hasAny([]string{"-k", "--kill"}) && slices.ContainsFunc(a.argv, g.isOurs)
+	case "kill-port":
+		return slices.ContainsFunc(a.argv, g.isOurs)
 	}
-	if findsRun(a.cmd.Stdin.From) {
-		return true
+	switch in := a.cmd.Stdin; in.Kind {
+	case shell.InputFile:
+		if g.holds([]string{"@files"}, a.dir, in.From, itself) {
+			return true
+		}
+	case shell.InputPipe:
+		if g.computes(in.From) {
+			return true
+		}
 	}
 	signal := ""
 	for i, w := range a.argv {
@@ -95,8 +132,33 @@ func (g *Guarded) ends(a *args) bool {
 	return false
 }
 
+// isOurs: the word is a guarded port or file.
+func (g *Guarded) isOurs(w shell.Word) bool {
+	port, _, _ := strings.Cut(w.Text, "/")
+	if n, err := strconv.Atoi(port); err == nil && slices.Contains(g.Ports, n) {
+		return true
+	}
+	return g.holds([]string{"@files"}, "", w.Text, itself)
+}
+
+// hidesFromGit: git is made not to look at files, or to show other commits
+// than there are, or forgets what was pushed.
+func hidesFromGit(a *args, rest []shell.Word) bool {
+	switch a.words[0].Text {
+	case "update-index":
+		return a.hasAny([]string{"--assume-unchanged", "--skip-worktree"})
+	case "replace":
+		return len(rest) > 0 && !a.hasAny([]string{"-l", "--list"})
+	case "update-ref", "symbolic-ref":
+		return slices.ContainsFunc(a.argv, func(w shell.Word) bool {
+			return strings.HasPrefix(w.Text, "refs/remotes/") || strings.HasPrefix(w.Text, "refs/replace/")
+		})
+	}
+	return true
+}
+
 // endsByName judges pkill, killall and their kin by what they look for.
-func endsByName(a *args) bool {
+func (g *Guarded) endsByName(a *args) bool {
 	prog := a.cmd.Program()
 	if prog == "killall5" {
 		return true
@@ -123,7 +185,7 @@ func endsByName(a *args) bool {
 			full = full || strings.Contains(w, "f")
 			exact = exact || strings.Contains(w, "x")
 			if strings.ContainsAny(w[len(w)-1:], "uUGgPst") && i+1 < len(a.argv) && !isSignal(w[1:]) {
-				user = user || strings.ContainsAny(w[len(w)-1:], "uU")
+				user = user || strings.ContainsAny(w[len(w)-1:], "uUGt") || g.process(a.argv[i+1]) || a.argv[i+1].Text == "1"
 				i++
 			}
 		}
@@ -164,7 +226,7 @@ func (g *Guarded) opens(patterns []string, c *shell.Command) bool {
 	if c.Stdin.Kind == shell.InputFile {
 		words = append(words, shell.Word{Text: c.Stdin.From, Dynamic: true})
 	}
-	return slices.ContainsFunc(words, func(w shell.Word) bool { return g.opensFile(patterns, w.Text) })
+	return slices.ContainsFunc(words, func(w shell.Word) bool { return g.opensFile(patterns, joinDir(c.Dir, w.Text)) })
 }
 
 func (g *Guarded) opensFile(patterns []string, name string) bool {
@@ -172,8 +234,8 @@ func (g *Guarded) opensFile(patterns []string, name string) bool {
 	if !ok {
 		return false
 	}
-	pid, file, ok := strings.Cut(rest, "/")
-	if !ok || pid == "self" || pid == "thread-self" || !strings.ContainsAny(pid, "*?[$`{") && !g.process(shell.Word{Text: pid}) {
+	pid, file, ok := strings.Cut(rest, "/") // in a program's text the number may be put in later
+	if !ok || pid == "self" || pid == "thread-self" || pid != "" && !strings.ContainsAny(pid, "*?[$`{%<") && !g.process(shell.Word{Text: pid}) {
 		return false
 	}
 	return slices.ContainsFunc(patterns, func(p string) bool { return matchGlob(strings.TrimPrefix(p, "/proc/PID/"), file) })
@@ -192,7 +254,7 @@ func setsGitConfig(a *args, rest []shell.Word) bool {
 		if !glued && i+1 < len(a.argv) && (w.Text == "-f" || w.Text == "--file" || w.Text == "--blob") {
 			file, glued = a.argv[i+1].Text, true
 		}
-		if glued && !strings.HasSuffix(file, ".git/config") && !strings.HasSuffix(file, "gitconfig") {
+		if glued && !a.guard.holds([]string{".git/config", ".git/config.worktree", ".git/worktrees/*/config.worktree", "~/.gitconfig", "~/.config/git/*"}, "", file, itself) {
 			return false
 		}
 		if glued && len(rest) > 1 && rest[0].Text == file {
@@ -204,6 +266,9 @@ func setsGitConfig(a *args, rest []shell.Word) bool {
 		return true
 	case "get", "list", "get-color", "get-colorbool":
 		return false
+	}
+	if len(rest) > 1 && (rest[1].Text == "true" || rest[1].Text == "false" || strings.HasPrefix(rest[1].Text, "git-lfs ")) {
+		return false // no command
 	}
 	return len(rest) > 1 || a.hasAny([]string{"--unset", "--unset-all", "--remove-section", "--rename-section"})
 }

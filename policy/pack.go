@@ -155,6 +155,9 @@ type changersDef struct {
 	Last    []string `toml:"last"`     // the last operand, a file or a folder to put the others into
 	InPlace []string `toml:"in_place"` // every operand, where -i is given
 	Output  []string `toml:"output"`   // the value of -o and its kin
+	Folder  []string `toml:"folder"`   // what lies in the folder that -C, -d or -P names, else in the current one
+	Script  []string `toml:"script"`   // what a text in a language of the program's own names
+	Wrapper []string `toml:"wrapper"`  // a file that it is given beside the command that it runs
 	Code    []string `toml:"code"`     // calls of programming languages that change a file
 }
 
