@@ -23,7 +23,7 @@ func disguised(text string, plain []Candidate) []Candidate {
 	for _, c := range findPlain(p.text) {
 		from, to := p.start(c.Start), p.end(c.End)
 		if text[from:to] != c.Text {
-			more = append(more, Candidate{Start: from, End: to, Text: text[from:to]})
+			more = append(more, Candidate{Start: from, End: to, Text: text[from:to], Disguised: true})
 		}
 	}
 	return merge(plain, more)

@@ -8,6 +8,7 @@ type Candidate struct {
 	Text       string
 	Token      Token // set when Strict
 	Strict     bool  // it is a receipt in the one strict form
+	Disguised  bool  // it looks like one to the eye, and is written in another way
 }
 
 // Find gives what looks like a receipt, in order: the prefix in any case, and

@@ -79,7 +79,7 @@ func TestFindDisguised(t *testing.T) {
 			}
 			whole := "é Passed (" + text + ")."
 			got := Find(whole)
-			if len(got) != 1 || got[0].Strict || got[0].Text != text || got[0].Text != whole[got[0].Start:got[0].End] {
+			if len(got) != 1 || got[0].Strict || !got[0].Disguised || got[0].Text != text || got[0].Text != whole[got[0].Start:got[0].End] {
 				t.Errorf("%+v\nin %q", got, whole)
 			}
 			// A receipt in form beside it stays one.

@@ -160,7 +160,7 @@ func TestToolReceiptsBlock(t *testing.T) {
 // Receipts that loop issued are shown wherever they stand; what only looks
 // like one is hidden, also a secret that is dressed up as one.
 func TestKnownReceiptsAreShown(t *testing.T) {
-	secret := "zc-receipt-1-hunter2hunter2"
+	secret := "zc-receipt-1-hunter2hunter2 " + strings.ReplaceAll(theirs, "-", "\u2011") + strings.ReplaceAll(" "+theirs, "-", "&#45;")
 	x := action(1, "2", "git commit -m '[receipt: "+ours+"] [receipt: "+theirs+"] "+secret+"'", policy.Blocked, "git-push", "why")
 	x.Attempt = "a"
 	d := queue.Snapshot{Session: session("2"), Actions: []queue.Action{x}, Findings: []queue.Finding{{Kind: "receipt", Text: ours + " " + theirs + " " + secret}}}
@@ -176,7 +176,7 @@ func TestKnownReceiptsAreShown(t *testing.T) {
 		"field":    func(w io.Writer) error { return WriteJSON(w, map[string]string{"token": ours, "x_token": secret}, o) },
 	} {
 		got := text(t, print)
-		if !strings.Contains(got, ours) || strings.Contains(got, theirs) || strings.Contains(got, "hunter2") {
+		if !strings.Contains(got, ours) || strings.Contains(got, theirs[22:30]) || strings.Contains(got, "hunter2") {
 			t.Errorf("%s:\n%s", name, got)
 		}
 	}

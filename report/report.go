@@ -99,17 +99,27 @@ func (o Options) location() *time.Location {
 
 // masker hides secrets, and shows the receipts that are known.
 func (o Options) masker() term.Masker {
-	if o.Known == nil {
-		return term.Masker{}
-	}
-	return term.Masker{Known: func(text string) (spans [][2]int) {
-		for _, c := range receipt.Find(text) {
-			if c.Strict && o.Known(c.Text) {
-				spans = append(spans, [2]int{c.Start, c.End})
+	return term.Masker{
+		Known: func(text string) (spans [][2]int) {
+			if o.Known == nil {
+				return nil
 			}
-		}
-		return spans
-	}}
+			for _, c := range receipt.Find(text) {
+				if c.Strict && o.Known(c.Text) {
+					spans = append(spans, [2]int{c.Start, c.End})
+				}
+			}
+			return spans
+		},
+		Dressed: func(text string) (spans [][2]int) {
+			for _, c := range receipt.Find(text) {
+				if c.Disguised {
+					spans = append(spans, [2]int{c.Start, c.End})
+				}
+			}
+			return spans
+		},
+	}
 }
 
 func (o Options) columns() int {

@@ -16,6 +16,9 @@ type Masker struct {
 	// Known gives where in a text receipts stand that loop itself issued: they
 	// are no secrets, whatever they look like. May be nil.
 	Known func(text string) [][2]int
+	// Dressed gives where something stands that passes for a receipt in other
+	// letters or in escapes, in order: a hiding place as well. May be nil.
+	Dressed func(text string) [][2]int
 }
 
 // Mask replaces what looks like a secret by its first characters and "…":
@@ -27,6 +30,9 @@ type Masker struct {
 func (k Masker) Mask(s string) string {
 	if len(s) < shortest {
 		return s
+	}
+	if k.Dressed != nil {
+		s = hideEach(s, k.Dressed(s))
 	}
 	lower := strings.ToLower(s)
 	named := containsAny(lower, secretWords)
@@ -122,6 +128,22 @@ func hide(value string) string {
 		keep--
 	}
 	return Ellipsis
+}
+
+// hideEach hides parts of a text.
+func hideEach(s string, parts [][2]int) string {
+	if len(parts) == 0 {
+		return s
+	}
+	var b strings.Builder
+	last := 0
+	for _, p := range parts {
+		b.WriteString(s[last:p[0]])
+		b.WriteString(hide(s[p[0]:p[1]]))
+		last = p[1]
+	}
+	b.WriteString(s[last:])
+	return b.String()
 }
 
 func isMasked(value string) bool {

@@ -1,0 +1,148 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-b23e517c/loop/internal/fakeapi"
+)
+
+// What the model says beside its results is held against them, wherever it
+// says it, with the receipts that the client really shows it.
+func TestReceiptsThatTheModelCites(t *testing.T) {
+	t.Parallel()
+	const page = "zc-receipt-1771834500-BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA"
+	const below = "zc-receipt-1771834500-CCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCA"
+	first, second := "Cite everything", "Cite what was before"
+	var mu sync.Mutex
+	token := ""
+	cite := func(r fakeapi.Request) []fakeapi.Block {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range r.Results() {
+			token = strings.TrimSuffix(strings.TrimPrefix(receiptText.FindString(c.Text), "[receipt: "), "]")
+		}
+		return []fakeapi.Block{
+			fakeapi.Text("7 tests passed [receipt: " + token + "]."),
+			fakeapi.Bash("git commit -q --allow-empty -m 'All 7 tests pass [receipt: " + token + "]'"),
+			fakeapi.Tool("mcp__chat__read_messages", map[string]any{"text": "All 41 tests pass [receipt: " + token + "]"}),
+			fakeapi.Tool("Write", map[string]any{"file_path": "n.md", "content": "It runs [receipt: " + strings.Repeat("A", 3) + token[3:] + "], " + token[:30] + flip(token[30]) + token[31:] + "\n"}),
+			fakeapi.Tool("Write", map[string]any{"file_path": "looks.md", "content": "It runs [receipt: " + strings.ReplaceAll(token, "-", "‑") + "].\n"}),
+			fakeapi.Bash("git commit -q --allow-empty -m \"$(printf 'It is fast: zc-rec''eipt-%s' 1771834500-DDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDDA)\""),
+			fakeapi.Bash("cat page.txt"),
+			fakeapi.Agent("SUBTASK: look"),
+		}
+	}
+	w := newWorld(t, fakeapi.Script{
+		{Match: "SUBTASK", Turns: []fakeapi.Turn{fakeapi.Call(fakeapi.Bash("true")), fakeapi.Say("It passes [receipt: " + below + "].")}},
+		{Match: first, Turns: []fakeapi.Turn{
+			fakeapi.Call(fakeapi.Bash("echo 7 passed")), {From: cite}, fakeapi.Say("41 of 41 were measured [receipt: " + page + "]."),
+		}},
+		{Match: second, Turns: []fakeapi.Turn{
+			fakeapi.Call(fakeapi.Bash("echo 7 passed")),
+			{From: func(fakeapi.Request) []fakeapi.Block {
+				mu.Lock()
+				defer mu.Unlock()
+				return []fakeapi.Block{fakeapi.Text("7 tests passed [receipt: " + token + "].")}
+			}},
+		}},
+	})
+	w.write("repo/page.txt", "measured [receipt: "+page+"]\n")
+	w.write("repo/mcp.json", w.mcpConfig())
+	w.stories("[mcp]\nconfig = \"mcp.json\"\n", first, second)
+	w.loop("run")
+	s := w.report()
+	got := map[string]int{}
+	for _, story := range s.Stories {
+		a := story.Attempts[len(story.Attempts)-1]
+		if a.Receipts.Receipted != a.Receipts.Results {
+			t.Errorf("%s: %+v", story.ID, a.Receipts)
+		}
+		for _, c := range a.Receipts.Judged {
+			got[story.ID+" "+c.Verdict+" "+c.Severity]++
+		}
+		got[story.ID+" good"] = a.Receipts.Cited
+	}
+	want := map[string]int{
+		"S1 good":           2, // in words and in the message of the commit
+		"S1 misplaced warn": 1, // to the MCP tool, with another number
+		"S1 forged high":    3, // one digit is another, the subagent's, the one in the other commit
+		"S1 malformed warn": 1, // other hyphens
+		"S1 foreign high":   1, // the page's
+		"S2 replayed high":  1, "S2 good": 0,
+	}
+	diff(t, "verdicts", want, got)
+	if t.Failed() {
+		for _, f := range s.Findings {
+			t.Log(f.Kind, f.Text)
+		}
+	}
+}
+
+// flip is another character of a digest.
+func flip(b byte) string {
+	if b == 'A' {
+		return "B"
+	}
+	return "A"
+}
+
+// Results without a text, calls that are refused by the client, cut off or fail
+// in odd ways: what ran well has its receipt, the others are in the list, and
+// nothing is counted twice.
+func TestReceiptsOfOddResults(t *testing.T) {
+	t.Parallel()
+	title := "Do odd things"
+	tool := func(name, input string) fakeapi.Block { return fakeapi.Tool(name, json.RawMessage(input)) }
+	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
+		fakeapi.Call(tool("Read", `{"file_path":"dot.png"}`), tool("Read", `{"file_path":"empty"}`), tool("Read", `{"file_path":"none"}`)),
+		fakeapi.Call(fakeapi.Bash("cat dot.png"), fakeapi.Bash("printf '\\377\\376\\000x'"), fakeapi.Bash("echo '[receipt: x]'")),
+		fakeapi.Call(tool("Bash", `{"command":"sleep 3","description":"wait","timeout":200}`), fakeapi.Bash("kill -9 $$")),
+		fakeapi.Call(tool("Bash", `{"command":"echo x","description":"x","run_in_background":true}`), tool("NoSuchTool", `{"a":1}`), tool("Bash", `{"no":1}`)),
+		fakeapi.Call(fakeapi.Bash("seq 1 60000 >&2"), fakeapi.Bash("yes | head -c 300000 | tr -d '\\n'")),
+		fakeapi.Call(slices.Repeat([]fakeapi.Block{fakeapi.Bash("echo same")}, 8)...), // at once
+		fakeapi.Say("done"),
+	}}})
+	dot, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("repo/dot.png", string(dot))
+	w.write("repo/empty", "")
+	w.stories("", title)
+	w.loop("run")
+	s := w.report()
+	a := s.Stories[0].Attempts[0]
+	if a.Receipts.Receipted != a.Receipts.Results || a.Receipts.Missing != nil || a.Receipts.Results < 15 {
+		t.Errorf("%+v", a.Receipts)
+	}
+	for _, f := range s.Findings {
+		t.Errorf("%s: %s", f.Kind, f.Text)
+	}
+	var list struct {
+		Attempts []struct {
+			Calls []struct{ Tool, Outcome, Receipt string } `json:"calls"`
+		} `json:"attempts"`
+	}
+	r := w.loop("receipts", "--json")
+	if err := json.Unmarshal([]byte(r.stdout), &list); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, c := range list.Attempts[0].Calls {
+		got[c.Outcome]++
+		if c.Tool == "" || (c.Outcome == "ok") != (c.Receipt != "") {
+			t.Errorf("%+v", c)
+		}
+	}
+	t.Log(got, a.Receipts)
+	if got["ok"] != a.Receipts.Results || got["refused"] != 3 || got["failed"] == 0 {
+		t.Errorf("%v of %+v", got, a.Receipts)
+	}
+}
