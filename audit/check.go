@@ -202,20 +202,19 @@ func (r *Result) after(t Trail, known *Known) {
 		if err != nil {
 			continue
 		}
-		switch rec.Event {
-		case receipt.Approved, receipt.Rejected, receipt.Answered, receipt.Replayed, receipt.Edited, receipt.TakenBack:
+		if rec.Event.Decision() {
 			r.Decisions++
-		case receipt.StoryOpen, receipt.CallOK, receipt.CallRevoked, receipt.CallFail, receipt.CallDenied, receipt.Deferred, receipt.FinalText, receipt.Finding, receipt.StoryClose:
-			r.Unsigned++
-			if rec.Event == receipt.StoryOpen {
-				open = append(open, rec.Scope)
-			}
-			switch {
-			case !slices.Contains(open, rec.Scope):
-				r.problem(i, "record %d (%s of %q) was added after the end of its attempt was signed", i, rec.Event, rec.Scope)
-			case rec.Event == receipt.StoryClose && !known.mayBeUnsigned(rec.Scope):
-				r.problem(i, "record %d ends attempt %q, and no signed state covers it: the state was taken away, or loop died before it could sign", i, rec.Scope)
-			}
+			continue
+		}
+		r.Unsigned++
+		if rec.Event == receipt.StoryOpen {
+			open = append(open, rec.Scope)
+		}
+		switch {
+		case !slices.Contains(open, rec.Scope):
+			r.problem(i, "record %d (%s of %q) was added after the end of its attempt was signed", i, rec.Event, rec.Scope)
+		case rec.Event == receipt.StoryClose && !known.mayBeUnsigned(rec.Scope):
+			r.problem(i, "record %d ends attempt %q, and no signed state covers it: the state was taken away, or loop died before it could sign", i, rec.Scope)
 		}
 	}
 }

@@ -55,3 +55,14 @@ func (e Event) Known() bool {
 	}
 	return false
 }
+
+// Decision reports whether e is about what a person did, which is recorded when
+// it is done, by whatever process.
+func (e Event) Decision() bool {
+	switch e {
+	case Approved, Rejected, Answered, Replayed, Edited, TakenBack:
+		return true
+	case StoryOpen, CallOK, CallRevoked, CallFail, CallDenied, Deferred, FinalText, Finding, StoryClose:
+	}
+	return false
+}

@@ -78,7 +78,11 @@ func (j Judge) rule(s Sighting) Ruling {
 		}
 		return ruling(VerdictMalformed, "%q is not written as a receipt is", shorten(s.Text))
 	}
-	if entries := j.issued(s.Token); len(entries) > 0 {
+	entries := j.issued(s.Token)
+	if j.Book != nil && len(entries) == 1 && entries[0].Scope == s.Scope && entries[0].Format == "" {
+		return ruling(VerdictForged, "it was never issued, and somebody wrote into the audit trail that it was")
+	}
+	if len(entries) > 0 {
 		return ruleIssued(entries, s)
 	}
 	if s.Arrived {
@@ -96,7 +100,8 @@ func ruling(v Verdict, reason string, args ...any) Ruling {
 }
 
 // issued gives the calls that a token was issued for, by the Book, or else by
-// the ledger.
+// the ledger, whose entries have no format. Of the attempt that has a Book no
+// receipt is in the ledger alone.
 func (j Judge) issued(t Token) []Entry {
 	if j.Book != nil {
 		if entries := j.Book.Lookup(t); len(entries) > 0 {

@@ -119,6 +119,19 @@ func TestJudgeWithoutTables(t *testing.T) {
 	}
 }
 
+// Who can write into the log makes no receipt with it, while the table is there.
+func TestJudgeTrustsTheTableMoreThanTheLedger(t *testing.T) {
+	c := newCourt(t)
+	j := c.judge()
+	j.Ledger = func(t Token) (Record, bool) {
+		return Record{Event: CallOK, Scope: "s/3-1", Tool: "Bash", Receipt: t}, true
+	}
+	text := "All pass [receipt: " + c.never.String() + "]"
+	if r := j.Rule(Sighting{Candidate: Find(text)[0], In: text, Scope: "s/3-1"}); r.Verdict != VerdictForged || !strings.Contains(r.Reason, "wrote into the audit trail") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // After a crash the table is gone and the log is there: a receipt of the
 // attempt itself is good.
 func TestJudgeByTheLedgerAlone(t *testing.T) {

@@ -2,6 +2,10 @@ package runner
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/seed-b23e517c/loop/firewall"
@@ -21,12 +25,16 @@ const sealWait = 5 * time.Second
 
 // ledger is the audit trail of one session: it adds records, and signs a state
 // of them at the end of each story with a key that nobody has after the
-// session.
+// session. It signs nothing that it has not written, but for decisions, which
+// other processes add.
 type ledger struct {
 	store   *queue.Store
 	session string
 	signer  *receipt.Signer
 	now     func() time.Time
+
+	mu  sync.Mutex
+	own map[receipt.Hash]bool // hashes of the records that it wrote; true once they were kept for sure
 }
 
 func newLedger(o *Options, session string) (*ledger, error) {
@@ -34,20 +42,71 @@ func newLedger(o *Options, session string) (*ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ledger{store: o.Store, session: session, signer: signer, now: o.Now}, nil
+	return &ledger{store: o.Store, session: session, signer: signer, now: o.Now, own: map[receipt.Hash]bool{}}, nil
 }
 
 // add appends one record.
 func (l *ledger) add(ctx context.Context, r receipt.Record) error {
-	return l.store.AppendAudit(ctx, l.session, r.Receipt.String(), r.Next)
+	var sum receipt.Hash
+	err := l.store.AppendAudit(ctx, l.session, r.Receipt.String(), func(n uint64, last []byte) ([]byte, error) {
+		record, err := r.Next(n, last)
+		if err == nil {
+			sum = sha256.Sum256(record)
+			l.note(sum, false) // it may be kept although this fails
+		}
+		return record, err
+	})
+	if err == nil {
+		l.note(sum, true)
+	}
+	return err
 }
+
+func (l *ledger) note(sum receipt.Hash, kept bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.own[sum] = kept
+}
+
+// alteredError says that somebody else wrote to the trail.
+type alteredError struct{ what string }
+
+func (e *alteredError) Error() string { return e.what }
+
+// altered finds what was added to the trail or taken out of it by somebody else,
+// however well it is chained.
+func (l *ledger) altered(records [][]byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	there := map[receipt.Hash]bool{}
+	for i, record := range records {
+		sum := receipt.Hash(sha256.Sum256(record))
+		if there[sum] = true; isIn(l.own, sum) {
+			continue
+		}
+		if r, err := receipt.ParseRecord(record); err != nil || !r.Event.Decision() {
+			return &alteredError{fmt.Sprintf("record %d of the audit trail was not written by loop", i)}
+		}
+	}
+	for sum, kept := range l.own {
+		if kept && !there[sum] {
+			return &alteredError{"records that loop wrote are not in the audit trail any more, or were changed"}
+		}
+	}
+	return nil
+}
+
+func isIn(set map[receipt.Hash]bool, sum receipt.Hash) bool { _, ok := set[sum]; return ok }
 
 // sign keeps a signed state of the trail and returns its root.
 func (l *ledger) sign(ctx context.Context) (root string, err error) {
 	err = l.store.AddCheckpoint(ctx, l.session, func(records [][]byte) ([]byte, error) {
+		if err := l.altered(records); err != nil {
+			return nil, err
+		}
 		log, err := receipt.Resume(records)
 		if err != nil {
-			return nil, err
+			return nil, &alteredError{err.Error()}
 		}
 		tree, err := log.Tree()
 		if err != nil {
@@ -141,5 +200,9 @@ func (r *run) closeStory(ctx context.Context, a *queue.Attempt) error {
 		}
 	}
 	a.AuditRoot, err = r.ledger.sign(ctx)
+	if altered := (*alteredError)(nil); errors.As(err, &altered) {
+		a.AuditRoot = ""
+		return addFinding(ctx, r.o, a, "tampered", altered.what+": it was not signed, and `loop audit verify` tells what is wrong with it")
+	}
 	return err
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -271,6 +272,87 @@ func TestNotKnowingIsNoVerdict(t *testing.T) {
 	}
 	if rec, ok := fromLedger(t.Context(), c.store, token, &failed); !ok || failed != nil || !strings.Contains(rec.Scope, "changed") {
 		t.Errorf("%+v, %t, %v", rec, ok, failed)
+	}
+}
+
+// What somebody else writes into the trail while a run goes on, or takes out of
+// it, is not signed; decisions, which other processes add, are.
+func TestForeignRecordsAreNotSigned(t *testing.T) {
+	for name, tt := range map[string]struct {
+		event receipt.Event
+		fault string
+	}{
+		"none": {}, "a decision": {receipt.Approved, ""},
+		"a call":           {receipt.CallOK, "record 1 of the audit trail was not written by loop"},
+		"another's record": {"removed", "are not in the audit trail any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTrial(t)
+			session := c.a
+			session.Session = "01a22dbd-ab3c-7237-8fdb-ce25d12d0a20"
+			l, err := newLedger(&c.o, session.Session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.signer.Close()
+			c.run.ledger = l
+			if err := l.add(t.Context(), receipt.Record{Event: receipt.StoryOpen, Scope: scope(&session)}); err != nil {
+				t.Fatal(err)
+			}
+			switch tt.event {
+			case "":
+			case "removed":
+				l.note(receipt.Hash{1}, true) // as if it had been written
+			default:
+				rec := receipt.Record{Event: tt.event, Scope: scope(&session), Tool: "Bash"}
+				if err := c.store.AppendAudit(t.Context(), session.Session, "", rec.Next); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.run.closeStory(t.Context(), &session); err != nil {
+				t.Fatal(err)
+			}
+			list, err := c.store.Findings(t.Context(), session.Session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := ""
+			for _, f := range list {
+				found += f.Kind + " " + f.Text
+			}
+			if (session.AuditRoot == "") != (tt.fault != "") || tt.fault == "" && found != "" || tt.fault != "" && (!strings.Contains(found, "tampered ") || !strings.Contains(found, tt.fault)) {
+				t.Errorf("root %q, %q", session.AuditRoot, found)
+			}
+		})
+	}
+}
+
+// Each receipt is a line of the log for who debugs, with its parts apart; no
+// line has a key.
+func TestReceiptsAreLogged(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("echo one", ""), say("ok")), "first")
+	var log bytes.Buffer
+	n.o.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	snap := n.run(t.Context())
+	issued, err := n.store.Issued(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for line := range strings.Lines(log.String()) {
+		var rec struct{ Level, Msg, Tool, Call, Receipt string }
+		if err := json.Unmarshal([]byte(line), &rec); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if rec.Msg != "tool receipt generated" {
+			continue
+		}
+		if found++; rec.Level != "DEBUG" || rec.Tool != "Bash" || rec.Call == "" || !issued[rec.Receipt] {
+			t.Errorf("%s", line)
+		}
+	}
+	if found != 1 || len(issued) != 1 || snap.Attempts[0].Receipts.Receipted != 1 {
+		t.Errorf("%d lines, %d receipts, %+v", found, len(issued), snap.Attempts[0].Receipts)
 	}
 }
 
