@@ -54,7 +54,7 @@ type judged struct {
 func (j *Judge) Rule(ctx context.Context, c receipt.Candidate) (Answer, error) {
 	a := Answer{Receipt: c.Text}
 	if !c.Strict {
-		a.Verdict, a.Reason = receipt.VerdictMalformed, "it is not written as a receipt is"
+		a.Verdict, a.Reason = receipt.VerdictMalformed, c.Fault()
 		return a, nil
 	}
 	session, err := j.find(ctx, c.Token)

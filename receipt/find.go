@@ -11,6 +11,14 @@ type Candidate struct {
 	Disguised  bool  // it looks like one to the eye, and is written in another way
 }
 
+// Fault says what is wrong with a candidate that is not Strict.
+func (c Candidate) Fault() string {
+	if c.Disguised {
+		return "it only looks like a receipt: some of its letters or marks are others, hidden, or written as escapes"
+	}
+	return "it is not written as a receipt is"
+}
+
 // Find gives what looks like a receipt, in order: the prefix in any case, and
 // then a number, with or without a sign, or as much as a digest. Words like
 // "zc-receipt-format" are none. Whether a candidate is a receipt is for Strict

@@ -76,7 +76,7 @@ func (j Judge) rule(s Sighting) Ruling {
 		if s.Arrived {
 			return ruling(VerdictForeign, "it came in a tool result, and is no receipt in form")
 		}
-		return ruling(VerdictMalformed, "%q is not written as a receipt is", shorten(s.Text))
+		return ruling(VerdictMalformed, "%q: %s", shorten(s.Text), s.Fault())
 	}
 	entries := j.issued(s.Token)
 	if j.Book != nil && len(entries) == 1 && entries[0].Scope == s.Scope && entries[0].Format == "" {

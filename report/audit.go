@@ -94,7 +94,7 @@ func (p *printer) states(r audit.Result) {
 		if s.Problem != "" {
 			continue
 		}
-		p.line(term.Spaces(auditLabel+2), p.Faint.Render(fmt.Sprintf("%6d %s", s.Size, s.Root)))
+		p.line("    ", p.Faint.Render(fmt.Sprintf("%6d %s", s.Size, s.Root))) // never broken
 	}
 }
 

@@ -127,6 +127,28 @@ func TestReportOfReceipts(t *testing.T) {
 	}
 }
 
+// A root that stands in a list is whole on a terminal of 80 columns, too.
+func TestRootsAreNotBroken(t *testing.T) {
+	r := audit.Result{States: []audit.State{{Tree: receipt.Tree{Size: 99999}}, {Tree: receipt.Tree{Size: 100000}, Problem: "not checked", Unchecked: true}}}
+	got := text(t, func(w io.Writer) error { return Audit(w, r, options(80, false)) })
+	found := false
+	for line := range strings.Lines(got) {
+		if strings.Contains(line, strings.Repeat("0", 64)) {
+			found = true
+		}
+		if len(line) > 81 {
+			t.Errorf("%d columns: %q", len(line), line)
+		}
+	}
+	if !found || !strings.Contains(strings.Join(strings.Fields(got), " "), "1 of 2 states by the session's key, each with the root that it has at its size; 1 not checked") {
+		t.Errorf("%s", got)
+	}
+	r.States = nil
+	if got := text(t, func(w io.Writer) error { return Audit(w, r, options(0, false)) }); !strings.Contains(got, "nothing is signed: ") {
+		t.Errorf("%s", got)
+	}
+}
+
 const block = `
   All of it is done.
   And more.

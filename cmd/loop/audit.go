@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/audit"
 	"github.com/seed-b23e517c/loop/internal/term"
+	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/report"
 )
 
@@ -64,6 +65,12 @@ func (a *app) prove(ctx context.Context, arg string) (audit.Proof, error) {
 		return audit.Proof{}, err
 	}
 	id, _, err := store.FindReceipt(ctx, token.String())
+	if errors.Is(err, queue.ErrNotFound) {
+		return audit.Proof{}, &hintedError{
+			err:  fmt.Errorf("receipt %q is in no trail of this repository: nobody here issued it", token),
+			hint: "`loop receipts` lists those that were issued",
+		}
+	}
 	if err != nil {
 		return audit.Proof{}, err
 	}
