@@ -30,7 +30,8 @@ type Seal struct {
 	calls    map[string]*sealed
 	coverage Coverage
 	unnamed  int // of the calls without a receipt, those beyond maxMissing
-	refusals []receipt.Record
+	untold   []receipt.Record
+	shown    int // calls so far
 	faults   []string
 	revoked  map[string]string
 }
@@ -51,6 +52,7 @@ type sealed struct {
 	input    json.RawMessage // as the stream showed it, until the report has come
 	asked    sum             // as the firewall was asked about it; zero = it was not
 	reported bool
+	place    int  // among the calls that the stream showed, from 1
 	refused  bool // the firewall refused it, which is in the trail
 	failed   bool // it was reported as failed
 	doubled  bool // more than one result was reported
@@ -97,7 +99,8 @@ func (s *Seal) Shown(id, tool, line string, input json.RawMessage) {
 		return // the client repeats records
 	default:
 	}
-	c.tool, c.line, c.input = tool, short(line), input
+	s.shown++
+	c.tool, c.line, c.input, c.place = tool, short(line), input, s.shown
 	close(c.shown)
 }
 

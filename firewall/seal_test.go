@@ -322,7 +322,7 @@ func TestWhatTheClientRefusesIsRecorded(t *testing.T) {
 	w.Shown("u", "Bash", "git push", json.RawMessage(goTest))
 	w.Asked(t.Context(), Request{Tool: "Bash", ToolUseID: "u", Input: json.RawMessage(goTest)}, true, true)
 	w.NotRun("u", "denied by us")
-	got := w.Account().Refusals
+	got := w.Account().Untold
 	args, err := canonicalSum(json.RawMessage(goTest))
 	if err != nil {
 		t.Fatal(err)
@@ -369,5 +369,27 @@ func TestMissingIsBounded(t *testing.T) {
 	c := w.Account().Coverage
 	if c.Results != maxMissing+7 || len(c.Missing) != maxMissing+1 || c.Missing[maxMissing] != "and 7 more" || len(c.Missing[0]) > 410 || !utf8.ValidString(c.Missing[0]) {
 		t.Errorf("%d results, %d named", c.Results, len(c.Missing))
+	}
+}
+
+// A call that was cut off may have done its work: it is in the trail as well.
+func TestCallsThatWereCutOffAreRecorded(t *testing.T) {
+	w := newSeal(t)
+	w.sealedCall(t) // reported: it is in the trail
+	for _, id := range []string{"u", "v", "w", "x"} {
+		w.Asked(t.Context(), Request{Tool: "Bash", ToolUseID: id, Input: json.RawMessage(goTest)}, id == "w", false)
+		w.Shown(id, "Bash", "make", json.RawMessage(goTest))
+	}
+	w.Elsewhere("x")
+	w.Asked(t.Context(), Request{Tool: "Bash", ToolUseID: "y", Input: json.RawMessage(goTest)}, false, false) // never shown
+	var got []string
+	for _, r := range w.Account().Untold {
+		got = append(got, string(r.Event)+" "+r.ToolUseID+" "+r.Tool)
+		if r.ResultSHA256 != receipt.SumHex([]byte(CutOff)) || len(r.ArgsSHA256) != 64 || strings.Trim(r.ArgsSHA256, "0") == "" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if diff := cmp.Diff([]string{"call_fail u Bash", "call_fail v Bash"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -1,6 +1,7 @@
 package firewall
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -131,12 +132,46 @@ func (s *Seal) NotRun(id, text string) {
 		s.contradicted(id, c, "the client's stream shows that it did not run")
 		return
 	}
-	args, _ := canonicalSum(c.input) // of what cannot be read there is none
+	s.untold = append(s.untold, s.record(receipt.CallDenied, id, c, text))
 	c.input = nil
-	s.refusals = append(s.refusals, receipt.Record{
-		Event: receipt.CallDenied, Scope: s.Scope, Tool: c.tool, ToolUseID: id, TS: s.Now().Unix(),
+}
+
+// record is of a call about which no hook said how it ended.
+func (s *Seal) record(event receipt.Event, id string, c *sealed, text string) receipt.Record {
+	args := c.asked
+	if args == (sum{}) {
+		args, _ = canonicalSum(c.input) // of what cannot be read there is none
+	}
+	return receipt.Record{
+		Event: event, Scope: s.Scope, Tool: c.tool, ToolUseID: id, TS: s.Now().Unix(),
 		ArgsSHA256: fmt.Sprintf("%x", args), ResultSHA256: receipt.SumHex([]byte(text)),
-	})
+	}
+}
+
+// Elsewhere takes note that a call runs at the provider: it fires no hooks.
+func (s *Seal) Elsewhere(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, id)
+}
+
+// CutOff is what is hashed as the result of a call of which none came.
+const CutOff = "no result came: the attempt ended first"
+
+// cutOff are the records of the calls that may have run and of which no result
+// came, in the order in which they were made. The lock is held.
+func (s *Seal) cutOff() (records []receipt.Record) {
+	var ids []string
+	for id, c := range s.calls {
+		if c.place > 0 && !c.reported && !c.refused && c.first == nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(s.calls[a].place, s.calls[b].place) })
+	for _, id := range ids {
+		records = append(records, s.record(receipt.CallFail, id, s.calls[id], CutOff))
+	}
+	return records
 }
 
 // whole is the file into which the client puts all of an output of which the
@@ -183,9 +218,9 @@ func fileSum(path string) (sum, bool) {
 // Account is how the attempt stands.
 type Account struct {
 	Coverage
-	Faults   []string          // what went wrong; may quote hostile text
-	Revoked  map[string]string // receipts that were withdrawn: why, by tool_use_id
-	Refusals []receipt.Record  // of calls that the client itself did not run
+	Faults  []string          // what went wrong; may quote hostile text
+	Revoked map[string]string // receipts that were withdrawn: why, by tool_use_id
+	Untold  []receipt.Record  // of calls about whose end no hook told: the client did not run them, or they were cut off
 }
 
 // Account is how the attempt stands at its end.
@@ -203,5 +238,5 @@ func (s *Seal) Account() Account {
 	if s.unnamed > 0 {
 		coverage.Missing = append(slices.Clone(coverage.Missing), fmt.Sprintf("and %d more", s.unnamed))
 	}
-	return Account{coverage, s.faults, s.revoked, s.refusals}
+	return Account{coverage, s.faults, s.revoked, append(slices.Clone(s.untold), s.cutOff()...)}
 }

@@ -155,7 +155,7 @@ func (r *run) account(ctx context.Context, s *firewall.Seal, a *queue.Attempt) e
 	}
 	account := s.Account()
 	a.Receipts = &queue.Receipts{Results: account.Results, Receipted: account.Receipted, Missing: account.Missing}
-	for _, rec := range account.Refusals {
+	for _, rec := range account.Untold {
 		if err := r.ledger.add(ctx, rec); err != nil {
 			return err
 		}

@@ -247,10 +247,16 @@ func (w *watch) result(ev transcript.Event) {
 	}
 	delete(w.calls, res.CallID)
 	w.doing = ""
-	if res.NotRun && w.seal != nil {
-		w.seal.NotRun(res.CallID, res.Text)
+	elsewhere := slices.Contains(serverTools, call.tool)
+	if w.seal != nil {
+		switch {
+		case elsewhere:
+			w.seal.Elsewhere(res.CallID)
+		case res.NotRun:
+			w.seal.NotRun(res.CallID, res.Text)
+		}
 	}
-	if res.NotRun || slices.Contains(serverTools, call.tool) {
+	if res.NotRun || elsewhere {
 		return
 	}
 	fate := w.guard.Fate(res.CallID)
