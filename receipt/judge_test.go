@@ -254,6 +254,17 @@ func TestMisplaced(t *testing.T) {
 		{"go vet is clean [receipt: TOKEN].", Source{Tool: "Agent", Input: "{}", Result: "done"}, ""},
 		{"go test passes [receipt: TOKEN].", Source{Tool: "Read", Input: `{"file_path":"/w/x.go"}`, Result: "package x"}, `"go test"`},
 
+		// what could run nothing
+		{"All tests pass [receipt: TOKEN].", Source{Tool: "Bash", Input: "ls -l tests", Result: "a_test.go"}, `"tests pass"`},
+		{"The test suite is green [receipt: TOKEN].", Source{Tool: "Write", Input: `{"file_path":"/w/a_test.go"}`, Result: "File created"}, `"test suite is green"`},
+		{"The build succeeds [receipt: TOKEN].", Source{Tool: "Edit", Input: `{}`, Result: "updated"}, `"build succeeds"`},
+		{"All tests pass [receipt: TOKEN].", Source{Tool: "Bash", Input: "ls && make", Result: "x"}, ""},
+		{"All tests pass [receipt: TOKEN].", Source{Tool: "Bash", Input: "git commit -m x", Result: "x"}, ""},
+		{"All tests pass [receipt: TOKEN].", Source{Tool: "Read", Input: `{"file_path":"ci.log"}`, Result: "ok"}, ""},
+		{"All tests pass [receipt: TOKEN].", Source{Tool: "Write", Input: `{}`, Result: "hook: all tests pass"}, ""},
+		{"Wrote the tests [receipt: TOKEN].", Source{Tool: "Write", Input: `{}`, Result: "File created"}, ""},
+		{"Added a test that passes when x is 1 [receipt: TOKEN].", Source{Tool: "Write", Input: `{}`, Result: "File created"}, ""},
+
 		// tools
 		{"WebFetch shows it [receipt: TOKEN].", goTest, `"WebFetch"`},
 		{"The Read tool shows it [receipt: TOKEN].", goTest, `"Read"`},
