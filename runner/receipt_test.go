@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -119,5 +120,22 @@ func TestIdleSubagentIsNamed(t *testing.T) {
 	}
 	if len(got) != 1 || !strings.Contains(got[0], "receipt a subagent reported") || !strings.Contains(got[0], "measure it") {
 		t.Errorf("%q", got)
+	}
+}
+
+// The other format has one token for the same call twice in a second; both
+// results have it, and it may be cited.
+func TestReceiptsInTheOtherFormat(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Bash("echo one", ""), sim.Bash("echo one", ""), sim.Bash("exit 3", ""), say("ok")), "first")
+	at := time.Now()
+	n.o.Now = func() time.Time { return at }
+	n.o.Receipts.Format = receipt.ZCv1
+	snap := n.run(t.Context())
+	if diff := cmp.Diff(&queue.Receipts{Results: 2, Receipted: 2}, snap.Attempts[0].Receipts); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	issued, err := n.store.Issued(t.Context())
+	if err != nil || len(issued) != 1 || len(snap.Findings) != 0 {
+		t.Errorf("%v, %v, %+v", issued, err, snap.Findings)
 	}
 }
