@@ -17,8 +17,8 @@ import (
 	"github.com/seed-b23e517c/loop/report"
 )
 
-const receiptsVerifyLong = `Say what a receipt is worth, or each one in a file (- is standard input): in which session and
-story it was issued, for which call, and whether its record is proved to stand in a signed state
+const receiptsVerifyLong = `Say what a receipt is worth, or each one in a text or a file (- is standard input): in which session
+and story it was issued, for which call, and whether its record is proved to stand in a signed state
 of that session's audit trail. Else it is forged, malformed, or was withdrawn. A receipt proves
 that loop saw this result of this call, not that the sentence beside it is true.
 
@@ -35,7 +35,7 @@ type receiptsVerifyOptions struct {
 func newReceiptsVerify(a *app) *cobra.Command {
 	var o receiptsVerifyOptions
 	cmd := &cobra.Command{
-		Use: "verify RECEIPT|FILE|-", Short: "Say what receipts are worth", Long: receiptsVerifyLong,
+		Use: "verify RECEIPT|TEXT|FILE|-", Short: "Say what receipts are worth", Long: receiptsVerifyLong,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, refs []string) error {
 			return a.verifyReceipts(cmd.Context(), refs[0], o)
