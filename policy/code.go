@@ -21,6 +21,7 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	if len(in.module) > 0 {
 		return append(r.moduleFile(in.module[0].Text), r.module(c, in.module)...)
 	}
+	defer r.give(in, c)()
 	var hits []Hit
 	if text, file, ok := r.programOf(lang, in, c); ok {
 		hits = r.programFile(lang, text, file)
@@ -55,6 +56,24 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 		hits = append(hits, opaqueHit("opaque-script", commandText(c), "A script that is not looked into is named like one that reaches outside."))
 	}
 	return hits
+}
+
+// give notes what the program that c runs is given.
+func (r *reading) give(in inline, c *shell.Command) (restore func()) {
+	old := r.given
+	g := &given{cmd: c, noInput: len(in.code) == 0 && in.script == ""}
+	last := in.script
+	if len(in.code) > 0 {
+		last = in.code[len(in.code)-1]
+	} else if g.noInput {
+		last = "-"
+	}
+	g.operands = afterWord(c.Argv, last)
+	if len(g.operands) > 0 && g.operands[0].Text == "--" {
+		g.operands = g.operands[1:]
+	}
+	r.given = g
+	return func() { r.given = old }
 }
 
 // unseen judges an interpreter whose program comes out of another command.
@@ -160,7 +179,8 @@ func (r *reading) program(lang, text string) []Hit {
 	hits = append(hits, r.evaluated(src, calls)...)
 	for _, l := range src.lits {
 		if l.quote == '`' && (lang == "ruby" || lang == "perl" || lang == "php" || lang == "javascript" && tagged(src, l)) {
-			hits = append(hits, r.line(l.text)...)
+			e := expander{s: src, given: r.given}
+			hits = append(hits, r.line(e.interpolated(l, 0))...)
 		}
 	}
 	hits = append(hits, r.wordLists(src)...)

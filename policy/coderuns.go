@@ -6,10 +6,24 @@ import "strings"
 // shell line, several are a program with its arguments. When the argument is
 // a variable, every string of the text may be what it holds.
 func (r *reading) runs(s *source, k call) []Hit {
+	hits := r.runsStrings(s, k)
+	if top(hits) < External {
+		hits = append(hits, r.assembled(s, k)...)
+	}
+	return hits
+}
+
+// runsStrings goes by the strings that stand in the call.
+func (r *reading) runsStrings(s *source, k call) []Hit {
 	if r.skims() && !namesStart(k.name) {
 		return nil
 	}
 	lits := s.arguments(k)
+	if k.name == "open" && len(lits) > 0 {
+		if lits = piped(lits); len(lits) == 0 {
+			return nil
+		}
+	}
 	if s.lang == "rust" {
 		lits = append(lits, s.chained(k.end)...)
 	}
@@ -36,6 +50,17 @@ func (r *reading) runs(s *source, k call) []Hit {
 		lits = lits[1:] // execvp("git", ["git", ...])
 	}
 	return r.line(quoteWords(lits))
+}
+
+// piped is the command that Perl's open starts, with a pipe at an end of it.
+func piped(lits []string) []string {
+	switch first := strings.TrimSpace(lits[0]); {
+	case first == "|-" || first == "-|":
+		return lits[1:]
+	case strings.HasPrefix(first, "|"), strings.HasSuffix(first, "|"):
+		return []string{strings.Trim(first, "|")}
+	}
+	return lits
 }
 
 // chained lists the strings that the methods behind a call add to a command:

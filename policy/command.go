@@ -37,6 +37,7 @@ type reading struct {
 	tree    *worktree // nil: no file can be read
 	guard   *Guarded  // nil: no run is guarded
 	cwd     string    // where the call runs; "" = not known
+	given   *given    // of the program that is looked into
 }
 
 func (s *Set) newReading() *reading {

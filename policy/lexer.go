@@ -266,6 +266,10 @@ func (s *source) calls() []call {
 			case name != "":
 				out = append(out, call{s.moduleBefore(i-len(name)) + name, i + 1, s.closing(i)})
 			}
+		case c == ' ' && (s.lang == "perl" || s.lang == "ruby"):
+			if k, ok := s.bareStart(i); ok {
+				out = append(out, k)
+			}
 		case c == '"' && s.bareCalls():
 			if i > 0 && s.code[i-1] == ' ' || i > 0 && s.lang != "awk" && isIdent(s.code[i-1]) {
 				if name := s.nameBefore(len(strings.TrimRight(s.code[:i], " "))); name != "" {
@@ -275,6 +279,26 @@ func (s *source) calls() []call {
 		}
 	}
 	return out
+}
+
+// bareStart is the call of a function that starts a command, without
+// parentheses and with a variable: system @c, open F, "|git push".
+func (s *source) bareStart(i int) (call, bool) {
+	name := s.nameBefore(i)
+	switch name {
+	case "system", "exec", "spawn":
+	case "open":
+		if s.lang != "perl" {
+			return call{}, false
+		}
+	default:
+		return call{}, false
+	}
+	rest := strings.TrimLeft(s.code[i:], " ")
+	if rest == "" || strings.IndexByte("\"(=.;,)\n", rest[0]) >= 0 {
+		return call{}, false
+	}
+	return call{name, i + 1, s.statementEnd(i)}, true
 }
 
 // bareCalls: the language calls a function without parentheses.
