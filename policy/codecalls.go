@@ -12,6 +12,12 @@ func (r *rule) imported(s *source) bool {
 		return true
 	}
 	for _, i := range r.Imports {
+		if name, ok := strings.CutPrefix(i, "lib:"); ok {
+			if s.loads(name) {
+				return true
+			}
+			continue
+		}
 		if strings.Contains(s.text, i) || slices.ContainsFunc(s.lits, func(l literal) bool { return strings.Contains(l.text, i) }) {
 			return true
 		}
@@ -22,6 +28,9 @@ func (r *rule) imported(s *source) bool {
 // sends reports whether a call does what the rule says: its arguments hold
 // one of the words, and not every address of the text is this machine.
 func (r *rule) sends(s *source, k call) bool {
+	if s.collects(k) {
+		return false
+	}
 	if len(r.CallArgs) > 0 {
 		found := false
 		for _, w := range r.CallArgs {
@@ -42,6 +51,36 @@ func (r *rule) sends(s *source, k call) bool {
 		return false
 	}
 	return !s.loopbackOnly()
+}
+
+// collects: the call is one of a collection, a digest or a template that
+// stands in the same expression: d.setdefault(k, []).append(x).
+func (s *source) collects(k call) bool {
+	if k.name == "Object.create" || k.name == "axios.create" {
+		return true
+	}
+	at := k.start - 1 - len(k.name)
+	if k.name == "" || k.name[0] != '.' || at <= 0 || at >= len(s.code) || s.code[at-1] != ')' {
+		return false
+	}
+	depth := 0
+	for i := at - 1; i >= 0; i-- {
+		switch s.code[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth > 0 {
+				continue
+			}
+			of := s.nameBefore(i)
+			switch of[strings.LastIndexByte(of, '.')+1:] {
+			case "setdefault", "dict", "list", "set", "sorted", "copy", "defaultdict", "Counter", "createHash", "createHmac", "sha256", "sha1", "md5", "Map", "Set", "WeakMap", "URLSearchParams", "Headers", "FormData":
+				return true
+			}
+			return of == "hmac.new" || of == "hashlib.new"
+		}
+	}
+	return false
 }
 
 // stubbed: the text puts a double in the place of what would send. Of those
@@ -283,7 +322,11 @@ func (s *source) onlyLoopback() bool {
 		return true
 	}
 	for _, l := range s.lits {
-		if isLoopbackHost(l.text) && l.text != "" {
+		host := l.text
+		if _, after, ok := strings.Cut(l.text, "host="); ok {
+			host, _, _ = strings.Cut(after, " ")
+		}
+		if strings.Trim(host, "0123456789") != "" && !strings.ContainsAny(host, " /\n") && isLoopbackHost(hostOf(host)) {
 			return true
 		}
 	}

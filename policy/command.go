@@ -138,6 +138,8 @@ func (r *reading) judge(c *shell.Command) []Hit {
 		said = r.toolCall(t, c)
 		if len(t.rules) == 0 && top(said) < External { // how it reads its line is known, not what it does
 			said = append(said, r.unknownProgram(prog, c)...)
+		} else if len(inside) == 0 && !slices.ContainsFunc(said, func(h Hit) bool { return h.Rule != t.Name+"-read" }) {
+			said = append(said, r.unlisted(t, c)...)
 		}
 	} else if !unknownProgramWord(c.Argv[0]) {
 		said = r.unknownProgram(prog, c)

@@ -24,6 +24,7 @@ type source struct {
 	here    answer   // loopbackOnly, once it is known
 	read    []string // the variables that hold what a file holds
 	scanned bool     // read is known
+	modules []string // loads, once they are known
 }
 
 // answer is a question's answer that is looked for once.
@@ -265,6 +266,15 @@ func (s *source) calls() []call {
 				}
 			case name != "":
 				out = append(out, call{s.moduleBefore(i-len(name)) + name, i + 1, s.closing(i)})
+			}
+		case c == '{' && (s.lang == "lua" || s.lang == "ruby"):
+			name := s.nameBefore(len(strings.TrimRight(s.code[:i], " ")))
+			if name != "" && (s.lang == "lua" || strings.Contains(name, ".")) {
+				out = append(out, call{name, i + 1, i + matching(s.code[i:])})
+			}
+		case c == '.' && s.lang == "ruby" && strings.HasPrefix(s.code[i:], ".deliver"):
+			if end := i + 1 + identLength(s.code[i+1:]); end == len(s.code) || s.code[end] != '(' {
+				out = append(out, call{s.nameBefore(end), end, end})
 			}
 		case c == ' ' && (s.lang == "perl" || s.lang == "ruby"):
 			if k, ok := s.bareStart(i); ok {

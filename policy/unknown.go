@@ -56,8 +56,11 @@ func filterOption(s string) bool {
 // it is given.
 func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit {
 	t := r.set.table()
-	if len(rest) == 0 || hasDry(c.Argv) || !t.verbs.has(rest[0].Text) {
+	if len(rest) == 0 || hasDry(c.Argv) {
 		return nil
+	}
+	if !t.verbs.has(rest[0].Text) {
+		return r.toldOf(c, rest)
 	}
 	for _, w := range nameWords(baseOf(name)) {
 		if t.counter.has(w) || t.stage.has(w) && !dispatcher(w) || t.soft.has(w) && !t.strong.has(rest[0].Text) {
@@ -65,6 +68,77 @@ func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit
 		}
 	}
 	return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
+}
+
+// toldOf judges a program that is told first of what, then what to do with it:
+// pr create, module publish.
+func (r *reading) toldOf(c *shell.Command, rest []shell.Word) []Hit {
+	t := r.set.table()
+	if len(rest) < 2 {
+		return nil
+	}
+	noun, verb := rest[0].Text, rest[1].Text
+	if !isNoun(noun) || t.counter.has(noun) || t.soft.has(noun) || t.stage.has(noun) || asksFirst(noun) {
+		return nil
+	}
+	if t.verbs.has(verb) && verb != "release" && verb != "push" || publicNoun(noun) && publicVerb(verb) {
+		return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
+	}
+	return nil
+}
+
+// unlisted judges a subcommand that no rule of a known tool speaks of, as that
+// of an extension, by its first two words.
+func (r *reading) unlisted(t *tool, c *shell.Command) []Hit {
+	a := parseArgs(t, c, c.Argv[1:])
+	if t.is("kubectl") || t.is("oc") { // behind the subcommand stands a kind of object
+		return nil
+	}
+	if a.helps() || hasDry(c.Argv) || len(a.words) < 2 || t.knows(a.words[0].Text) || r.set.table().harmless.has(t.Name) {
+		return nil
+	}
+	return r.toldOf(c, a.words)
+}
+
+// isNoun: a plain word, and no file, option or value.
+func isNoun(s string) bool {
+	for i := range len(s) {
+		if (s[i] < 'a' || s[i] > 'z') && s[i] != '-' && s[i] != '_' {
+			return false
+		}
+	}
+	return len(s) > 1 && s[0] != '-'
+}
+
+// asksFirst: the word is itself what the program is to do.
+func asksFirst(s string) bool {
+	switch s {
+	case "get", "find", "search", "describe", "explain", "info", "man", "docs", "doc", "completion", "run", "new", "init", "add", "remove", "rm",
+		"set", "use", "create", "edit", "open", "test", "cat", "grep", "query", "which", "exec", "start", "restart", "export", "import", "rename":
+		return true
+	}
+	return false
+}
+
+// publicNoun and publicVerb: what stands at a service where others see it, and
+// what changes it.
+func publicNoun(s string) bool {
+	switch strings.TrimSuffix(s, "s") {
+	case "pr", "mr", "pull", "pullrequest", "pull-request", "merge-request", "mergerequest", "issue", "ticket", "comment", "release", "gist", "incident",
+		"workitem", "work-item", "message", "tweet", "post", "invoice", "payment", "payout", "refund", "transfer", "mail", "email", "pipeline",
+		"workflow-run", "review", "discussion", "sub-issue", "snippet", "webhook", "droplet":
+		return true
+	}
+	return false
+}
+
+func publicVerb(s string) bool {
+	switch s {
+	case "create", "new", "open", "add", "edit", "update", "close", "reopen", "merge", "approve", "comment", "reply", "delete", "remove",
+		"assign", "transition", "move", "resolve", "trigger", "run", "rerun", "retry", "cancel", "post", "note", "push", "release", "ack":
+		return true
+	}
+	return false
 }
 
 // carried classifies the command that stands as the operands of an unknown
