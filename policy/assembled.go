@@ -16,7 +16,9 @@ type given struct {
 // The bounds of putting strings together: how many expressions are looked at,
 // how deep variables stand in variables, and how many values of one count.
 const (
-	maxExpressions = 400
+	maxComposed    = 64       // calls of one line
+	maxComposedIn  = 64 << 10 // the length of a text
+	maxExpressions = 200
 	maxValueDepth  = 5
 	maxValues      = 4
 )
@@ -26,7 +28,10 @@ const (
 // c.append('push'); subprocess.run(c). Only what reaches outside counts: what
 // its strings alone say has been classified.
 func (r *reading) assembled(s *source, k call) []Hit {
-	if r.skims() || !namesStart(k.name) && k.name != "open" || !s.composes(k) {
+	if r.skims() || !namesStart(k.name) && k.name != "open" || len(s.text) > maxComposedIn || !s.composes(k) {
+		return nil
+	}
+	if r.composed++; r.composed > maxComposed {
 		return nil
 	}
 	if r.runsInput(s, k) {

@@ -44,6 +44,18 @@ func (r *reading) localBin(a *args, n int) []Hit {
 // packageProgram classifies a program that is named as its package: npx
 // eas-cli, pnpm dlx @railway/cli.
 func (r *reading) packageProgram(c *shell.Command) []Hit {
+	if jar := afterWord(c.Argv, "-jar"); c.Program() == "java" && len(jar) > 0 {
+		name := strings.TrimSuffix(baseOf(jar[0].Text), ".jar")
+		if i := strings.IndexAny(name, "0123456789"); i > 1 {
+			name = strings.TrimRight(name[:i], "-_")
+		}
+		if !r.set.knows(name) {
+			return nil
+		}
+		inner := *c
+		inner.Argv = append([]shell.Word{{Text: name}}, jar[1:]...)
+		return r.again(&inner)
+	}
 	if len(c.Wrappers) == 0 && !strings.HasPrefix(c.Argv[0].Text, "@") {
 		return nil
 	}

@@ -201,7 +201,7 @@ func without(in map[string]any, cmd string) map[string]any {
 // commandField finds the command line of a shell-like tool's input: a string,
 // or an argument list.
 func commandField(in map[string]any) (string, bool) {
-	for _, k := range []string{"command", "cmd", "code", "script", "shell_command", "commandLine", "command_line", "CommandLine", "input", "args", "argv"} {
+	for _, k := range []string{"command", "cmd", "code", "script", "shell_command", "commandLine", "command_line", "CommandLine", "input", "chars", "args", "argv"} {
 		switch v := in[k].(type) {
 		case string:
 			if args, ok := in["args"].([]any); ok && k != "args" {

@@ -26,6 +26,9 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 	if text, file, ok := r.programOf(lang, in, c); ok {
 		hits = r.programFile(lang, text, file)
 	}
+	if strings.HasPrefix(in.script, "https://") || strings.HasPrefix(in.script, "http://") && !isLoopbackURL(in.script) {
+		return append(hits, opaqueHit("opaque-payload", commandText(c), "It runs a program that it downloads."))
+	}
 	if in.script != "" && r.set.knows(baseOf(in.script)) {
 		return append(hits, r.script(c, in.script)...)
 	}

@@ -19,25 +19,26 @@ const (
 
 // reading is the state of classifying one call.
 type reading struct {
-	set     *Set
-	left    int             // payloads that may still be read
-	unread  map[string]bool // why parts of the line could not be parsed
-	depth   int
-	aliases map[string]string // git aliases that the line defined
-	hooks   string            // where the line told git to look for hooks
-	remotes map[string]string // git remotes that the line named
-	links   []link            // other names of places that the line made
-	text    string            // the line
-	nodes   []Node            // what was found, for Explain
-	trace   bool
-	noText  bool // leave out the pass over what is data
-	noWords bool // leave out mentions
-	words   int  // bytes of data that may still be looked through
-	last    string
-	tree    *worktree // nil: no file can be read
-	guard   *Guarded  // nil: no run is guarded
-	cwd     string    // where the call runs; "" = not known
-	given   *given    // of the program that is looked into
+	set      *Set
+	left     int             // payloads that may still be read
+	unread   map[string]bool // why parts of the line could not be parsed
+	depth    int
+	aliases  map[string]string // git aliases that the line defined
+	hooks    string            // where the line told git to look for hooks
+	remotes  map[string]string // git remotes that the line named
+	links    []link            // other names of places that the line made
+	text     string            // the line
+	nodes    []Node            // what was found, for Explain
+	trace    bool
+	noText   bool // leave out the pass over what is data
+	noWords  bool // leave out mentions
+	words    int  // bytes of data that may still be looked through
+	last     string
+	tree     *worktree // nil: no file can be read
+	guard    *Guarded  // nil: no run is guarded
+	cwd      string    // where the call runs; "" = not known
+	given    *given    // of the program that is looked into
+	composed int       // commands that were put together
 }
 
 func (s *Set) newReading() *reading {
@@ -315,7 +316,7 @@ func (r *reading) rules(a *args) []Hit {
 
 // helps reports whether the command only prints help.
 func (a *args) helps() bool {
-	if len(a.words) > 0 && a.words[0].Text == "help" {
+	if n := len(a.words); n > 0 && (a.words[0].Text == "help" || a.tool.is("aws") && a.words[n-1].Text == "help") {
 		return true
 	}
 	if (a.has("--help") || a.shortHelp()) && !a.tool.Stop {

@@ -28,7 +28,7 @@ func dbRemote(a *args, rest []shell.Word) bool {
 	}
 	hosts = append(hosts, rest...)
 	for _, w := range a.words[:len(a.words)-len(rest)] { // goose DRIVER ADDRESS up
-		if strings.Contains(w.Text, "://") {
+		if strings.Contains(w.Text, "://") || strings.Contains(w.Text, "host=") {
 			hosts = append(hosts, w)
 		}
 	}
@@ -46,6 +46,8 @@ func remoteHost(w shell.Word, a *args) bool {
 		return strings.Contains(s, "url") || strings.Contains(s, "host") || strings.Contains(s, "uri") || strings.Contains(s, "dsn") || strings.Contains(s, "conn")
 	}
 	switch {
+	case a.tool.is("sqlite3") && (strings.HasPrefix(s, "md:") || strings.HasPrefix(s, "motherduck:") || strings.HasPrefix(s, "libsql:")):
+		return true // DuckDB's hosted service
 	case strings.Contains(s, "://"):
 		return !isLoopbackURL(s) && !strings.Contains(s, ":///") && !strings.HasPrefix(s, "sqlite")
 	case strings.Contains(s, "service=") && a.tool.is("psql"):

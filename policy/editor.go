@@ -27,6 +27,8 @@ func (r *reading) editor(prog string, c *shell.Command) []Hit {
 			lines = append(lines, strings.Split(f.Text, "\n")...)
 		}
 		return r.bangs(append(lines, wordTexts(c.Argv[1:])...), "!", "%system ", "%sx ")
+	case "less", "more", "most":
+		return r.bangs(wordTexts(c.Argv[1:]), "+!", "++!")
 	case "gdb", "lldb":
 		return r.bangs(wordTexts(c.Argv), "shell ", "!", "platform shell ")
 	}
@@ -170,7 +172,7 @@ func (r *reading) appleScript(s *source) []Hit {
 	var hits []Hit
 	low := strings.ToLower(s.code)
 	for _, l := range s.lits {
-		if strings.HasSuffix(strings.TrimRight(low[:l.start], " "), "do shell script") {
+		if before := strings.TrimRight(low[:l.start], " ("); strings.HasSuffix(before, "do shell script") || strings.HasSuffix(before, "doshellscript") {
 			hits = append(hits, r.line(l.text)...)
 		}
 		switch l.text {

@@ -98,6 +98,9 @@ func curlSends(a *args, _ []shell.Word) bool {
 }
 
 func curlOperation(a *args) bool {
+	if pushesThroughDaemon(a) {
+		return true
+	}
 	if allLoopback(a) {
 		return false
 	}
@@ -125,6 +128,20 @@ func curlOperation(a *args) bool {
 		}
 	}
 	return body && readsFile(a)
+}
+
+// pushesThroughDaemon: the call tells Docker's daemon on this machine to push.
+func pushesThroughDaemon(a *args) bool {
+	if m, ok := a.last("-X", "--request"); !ok || !strings.EqualFold(m.Text, "POST") && !unknownWord(m) {
+		return false
+	}
+	for _, u := range urlsOf(a) {
+		path, _, _ := strings.Cut(u.Text, "?")
+		if strings.Contains(path, "/images/") && strings.HasSuffix(path, "/push") {
+			return true
+		}
+	}
+	return false
 }
 
 func curlData(name string) bool {

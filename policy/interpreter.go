@@ -91,6 +91,8 @@ func valueFlags(lang string) []string {
 		return []string{"-d", "-c", "-t", "-S"}
 	case "awk":
 		return []string{"-v", "-F"}
+	case "osascript":
+		return []string{"-l", "-s"}
 	}
 	return nil
 }

@@ -163,7 +163,7 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 		return s.shellCall(cmd, in, c)
 	}
 	if t.runs(append(words, nameWords(server)...)) || t.runs(nameWords(name)) {
-		if cmd, ok := commandField(in); ok && (known == nil || known.tier != External) {
+		if cmd, ok := commandField(in); ok && (known == nil || known.tier != External && !matchAny(known.External, strings.Join(words, "_"))) {
 			return s.shellCall(cmd, in, c)
 		}
 	}

@@ -69,8 +69,22 @@ func (r *reading) operands(how string, a *args, c *shell.Command, n int) []Hit {
 		}
 	case "argv":
 		hits = r.line(lineOf(inner.Argv))
+		if a.tool.is("railway") {
+			hits = ofPlatform(hits)
+		}
 	case "argv-self":
 		hits = r.line(lineOf(append([]shell.Word{c.Argv[0]}, inner.Argv...)))
+	}
+	return hits
+}
+
+// ofPlatform raises what changes a database: it runs here, but with the
+// addresses and passwords of the platform's environment.
+func ofPlatform(hits []Hit) []Hit {
+	for i, h := range hits {
+		if h.Tier == Shared && !h.Mention && strings.HasPrefix(h.Rule, "db-") {
+			hits[i] = Hit{Rule: "platform-env", Tier: External, Why: "It changes the database that the platform's environment names.", Text: h.Text}
+		}
 	}
 	return hits
 }

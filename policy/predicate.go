@@ -129,7 +129,10 @@ func remoteOperand(_ *args, rest []shell.Word) bool {
 }
 
 // substOperand: an operand carries what a command printed or a file holds.
-func substOperand(_ *args, rest []shell.Word) bool {
+func substOperand(a *args, rest []shell.Word) bool {
+	if a.tool.is("dig") {
+		rest = append(a.all("-p", "--pattern"), rest...) // ping's padding
+	}
 	for _, w := range rest {
 		if w.Subst && !harmlessSubst(w.Text) {
 			return true

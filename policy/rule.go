@@ -48,13 +48,28 @@ func (p pattern) match(words []shell.Word, exact bool) (guess, ok bool) {
 	for i, w := range p.path {
 		switch {
 		case w.match(words[i].Text):
-		case !exact && unknownWord(words[i]) && w.literal():
+		case !exact && w.literal() && (unknownWord(words[i]) || w.mayBe(words[i])):
 			guess = true
 		default:
 			return false, false
 		}
 	}
 	return guess, true
+}
+
+// mayBe reports whether a word of which only the beginning is known may be
+// one of those that the pattern lists: pu$x.
+func (w wordPattern) mayBe(word shell.Word) bool {
+	at := strings.IndexAny(word.Text, "$`")
+	if !word.Dynamic || at <= 0 {
+		return false
+	}
+	for _, s := range w {
+		if strings.HasPrefix(s, word.Text[:at]) {
+			return true
+		}
+	}
+	return false
 }
 
 // unknownWord reports whether nothing of the word is known.

@@ -37,6 +37,10 @@ func (r *reading) startup(prog string, c *shell.Command) []Hit {
 				}
 				continue
 			}
+			if s.lang == "shell" && strings.HasPrefix(e.Value.Text, "<(") {
+				hits = append(hits, r.line(". "+e.Value.Text)...)
+				continue
+			}
 			hits = append(hits, r.preloads(s.lang, strings.Fields(e.Value.Text), c)...)
 		}
 	}

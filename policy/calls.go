@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"sort"
+	"strings"
+)
+
+// call is one call in a program text: its dotted name and where its arguments
+// stand.
+type call struct {
+	name       string
+	start, end int // of the arguments, without the parentheses
+}
+
+// calls lists the calls of the text. In languages that allow it, a name
+// followed by a string is a call too.
+func (s *source) calls() []call {
+	if s.called == nil {
+		s.called = s.findCalls()
+	}
+	return s.called
+}
+
+func (s *source) findCalls() []call {
+	out := []call{}
+	for i := 0; i < len(s.code) && len(out) < maxCalls; i++ {
+		switch c := s.code[i]; {
+		case c == '(':
+			switch name := s.nameAt(i); {
+			case name == "getattr", name == "require":
+				out = append(out, call{name, i + 1, s.closing(i)})
+				if k, ok := s.calledResult(name, i); ok {
+					out = append(out, k)
+				}
+			case name != "":
+				out = append(out, call{s.moduleBefore(i-len(name)) + name, i + 1, s.closing(i)})
+			}
+		case c == '{' && (s.lang == "lua" || s.lang == "ruby"):
+			name := s.nameBefore(len(strings.TrimRight(s.code[:i], " ")))
+			if name != "" && (s.lang == "lua" || strings.Contains(name, ".")) {
+				out = append(out, call{name, i + 1, i + matching(s.code[i:])})
+			}
+		case c == '.' && s.lang == "ruby" && strings.HasPrefix(s.code[i:], ".deliver"):
+			if end := i + 1 + identLength(s.code[i+1:]); end == len(s.code) || s.code[end] != '(' {
+				out = append(out, call{s.nameBefore(end), end, end})
+			}
+		case c == ' ' && (s.lang == "perl" || s.lang == "ruby"):
+			if k, ok := s.bareStart(i); ok {
+				out = append(out, k)
+			}
+		case c == '"' && s.bareCalls():
+			if i > 0 && s.code[i-1] == ' ' || i > 0 && s.lang != "awk" && isIdent(s.code[i-1]) {
+				if name := s.nameBefore(len(strings.TrimRight(s.code[:i], " "))); name != "" {
+					out = append(out, call{name, i, s.statementEnd(i)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// bareStart is the call of a function that starts a command, without
+// parentheses and with a variable: system @c, open F, "|git push".
+func (s *source) bareStart(i int) (call, bool) {
+	name := s.nameBefore(i)
+	switch name {
+	case "system", "exec", "spawn":
+	case "open":
+		if s.lang != "perl" {
+			return call{}, false
+		}
+	default:
+		return call{}, false
+	}
+	rest := strings.TrimLeft(s.code[i:], " ")
+	if rest == "" || strings.IndexByte("\"(=.;,)\n", rest[0]) >= 0 {
+		return call{}, false
+	}
+	return call{name, i + 1, s.statementEnd(i)}, true
+}
+
+// bareCalls: the language calls a function without parentheses.
+func (s *source) bareCalls() bool {
+	switch s.lang {
+	case "ruby", "perl", "php", "awk", "raku", "generic", "elixir":
+		return true
+	}
+	return false
+}
+
+// nameAt is the name of the call whose arguments the parenthesis at i opens. In
+// Lisp it stands behind it.
+func (s *source) nameAt(i int) string {
+	if s.lang != "lisp" {
+		return s.nameBefore(i)
+	}
+	end := i + 1
+	for end < len(s.code) && !strings.ContainsRune(" \t\n()[]\"", rune(s.code[end])) {
+		end++
+	}
+	return s.code[i+1 : end]
+}
+
+// calledResult is the call of what getattr(x, 'post') or require('axios')
+// gives: x.post(...), axios(...).
+func (s *source) calledResult(name string, i int) (call, bool) {
+	end := s.closing(i)
+	lits := s.within(i, end)
+	if end+1 >= len(s.code) || s.code[end+1] != '(' || len(lits) == 0 {
+		return call{}, false
+	}
+	target := lits[len(lits)-1].text
+	if name == "getattr" {
+		obj, _, _ := strings.Cut(s.code[i+1:end], ",")
+		target = strings.TrimSpace(obj) + "." + target
+	}
+	return call{target, end + 2, s.closing(end + 1)}, true
+}
+
+// moduleBefore is the module that the call which ends before i loads:
+// __import__('subprocess').run, require('child_process').execSync.
+func (s *source) moduleBefore(i int) string {
+	if i < 2 || s.code[i-1] != ')' || i >= len(s.code) || s.code[i] != '.' {
+		return ""
+	}
+	at := sort.Search(len(s.lits), func(k int) bool { return s.lits[k].end >= i })
+	if at == 0 || strings.TrimSpace(s.code[s.lits[at-1].end:i-1]) != "" {
+		return ""
+	}
+	l := s.lits[at-1]
+	switch before := strings.TrimSpace(s.code[:l.start]); {
+	case strings.HasSuffix(before, "__import__("), strings.HasSuffix(before, "import_module("), strings.HasSuffix(before, "require("):
+		return strings.TrimPrefix(l.text, "node:")
+	}
+	return ""
+}
+
+// nameBefore reads the dotted name that ends before i: requests.post,
+// Net::HTTP.post, $ua->post, .post after another call's result.
+func (s *source) nameBefore(i int) string {
+	j := i
+	for j > 0 {
+		c := s.code[j-1]
+		if isIdent(c) || c == '.' || c == '$' || c == ':' && (j > 1 && s.code[j-2] == ':' || j < len(s.code) && s.code[j] == ':') ||
+			c == '>' && j > 1 && s.code[j-2] == '-' || c == '-' && j < len(s.code) && s.code[j] == '>' || c == '!' || c == '?' {
+			j--
+			continue
+		}
+		break
+	}
+	return s.code[j:i]
+}
+
+// The bounds of looking at calls: how many, and how long their arguments are.
+const (
+	maxCalls     = 4000
+	maxArguments = 32 << 10
+)
+
+// closing finds the parenthesis that closes the one at i.
+func (s *source) closing(i int) int {
+	depth := 0
+	limit := min(len(s.code), i+maxArguments)
+	for k := i; k < limit; k++ {
+		switch s.code[k] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return k
+			}
+		}
+	}
+	return limit
+}
+
+func (s *source) statementEnd(i int) int {
+	if j := strings.IndexAny(s.code[i:], ";\n"); j >= 0 {
+		return i + j
+	}
+	return len(s.code)
+}
