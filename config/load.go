@@ -16,8 +16,12 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/seed-b23e517c/loop/internal/regular"
 	"github.com/seed-b23e517c/loop/policy"
 )
+
+// maxFile is the largest file of configuration or rules that is read.
+const maxFile = 16 << 20
 
 // duration is a time.Duration written as "90s", "15m" or "2h".
 type duration struct{ time.Duration }
@@ -139,7 +143,7 @@ func Load(userDir, root string) (Config, error) {
 }
 
 func (c *Config) read(path string, repository bool) error {
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -2,9 +2,9 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
+	"github.com/seed-b23e517c/loop/internal/regular"
 	"github.com/seed-b23e517c/loop/policy"
 )
 
@@ -12,7 +12,7 @@ import (
 func (c Config) RulePacks() (policy.LoadOptions, error) {
 	o := policy.LoadOptions{Patterns: c.Patterns}
 	for i, path := range slices.Concat(c.OwnRules, c.Rules) {
-		data, err := os.ReadFile(path)
+		data, err := regular.Read(path, maxFile)
 		if err != nil {
 			return o, fmt.Errorf("read rules: %w", err)
 		}

@@ -168,7 +168,7 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 
 // prepare writes what the client reads.
 func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, settings []byte) (prompt string, f files, err error) {
-	told, err := Tell(ctx, r.o, s)
+	told, err := r.tellIn(ctx, a, s)
 	if err != nil {
 		return "", f, err
 	}

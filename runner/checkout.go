@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/regular"
 	"github.com/seed-b23e517c/loop/queue"
 )
 
@@ -220,6 +221,9 @@ func (t *checkout) scratch(ctx context.Context, copied bool) (name string, done 
 	return name, done, nil
 }
 
+// maxIndex is the largest index of git's that is copied: that of ten million files.
+const maxIndex = 1 << 30
+
 // copyFile copies an index with its time, by which git tells whether a file
 // was written again in the same second.
 func copyFile(from, to string) error {
@@ -227,7 +231,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(from)
+	data, err := regular.Read(from, maxIndex)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/internal/regular"
 	"github.com/seed-b23e517c/loop/policy"
 )
 
@@ -232,7 +233,7 @@ func recipeLines(data string, targets []string) []string {
 // gateHash is the hash of what a gate runs; of a package.json only its scripts
 // count, because its dependencies are ordinary work.
 func gateHash(name string) hash {
-	data, err := os.ReadFile(name)
+	data, err := regular.Read(name, maxWatched)
 	if err != nil {
 		return hash{}
 	}

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/seed-b23e517c/loop/internal/regular"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/stories"
 )
@@ -42,7 +44,7 @@ func newGatekeeper(o *Options, plan []stories.Story) (*gatekeeper, error) {
 		files := map[string]keptFile{}
 		for _, name := range filesOfGate(o, command) {
 			path := filepath.Join(o.Root, name)
-			data, err := os.ReadFile(path)
+			data, err := regular.Read(path, maxWatched)
 			if err != nil {
 				return nil, fmt.Errorf("keep what the gate %q runs: %w", command, err)
 			}
@@ -77,6 +79,17 @@ func (k *gatekeeper) changed(o *Options, command string) []keptFile {
 	return out
 }
 
+// held is a file of a gate in whose place now stands what would hold whoever
+// opens it; "" = there is none.
+func (k *gatekeeper) held(o *Options, command string) string {
+	for _, name := range slices.Sorted(maps.Keys(k.kept[command])) {
+		if info, err := os.Stat(filepath.Join(o.Root, name)); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return name
+		}
+	}
+	return ""
+}
+
 // swap is the note of one file that was put aside: it is on disk before
 // anything is touched, so that whoever comes after a crash puts it back.
 type swap struct {
@@ -98,14 +111,24 @@ func swapNote(o *Options) string {
 	return filepath.Join(o.State, strings.TrimPrefix(o.lane, "-")+"."+swapName)
 }
 
+// notKeptError is a work tree in which the files of a gate cannot be put as they
+// were at the start: an agent can see to that, and it ends no session.
+type notKeptError struct{ err error }
+
+func (e *notKeptError) Error() string {
+	return "what it runs cannot be put as it was at the start: " + e.err.Error()
+}
+
+func (e *notKeptError) Unwrap() error { return e.err }
+
 // withKept runs fn while the files stand as they did at the start, and puts the
 // agent's back.
-func (r *run) withKept(a *queue.Attempt, command string, files []keptFile, fn func()) (err error) {
+func (r *run) withKept(a *queue.Attempt, files []keptFile, fn func()) (err error) {
 	var swaps []swap
 	for i, f := range files {
 		s, err := putAside(filepath.Join(r.o.Root, f.name), filepath.Join(a.Dir, fmt.Sprintf("gate-file-%d-as-left", i+1)))
 		if err != nil {
-			return fmt.Errorf("put aside what the gate %q runs: %w", command, err)
+			return &notKeptError{err}
 		}
 		swaps = append(swaps, s)
 	}
@@ -119,18 +142,24 @@ func (r *run) withKept(a *queue.Attempt, command string, files []keptFile, fn fu
 	defer func() { err = errors.Join(err, putBack(swapNote(r.o))) }()
 	for _, f := range files {
 		if err := f.put(r.o.Root); err != nil {
-			return fmt.Errorf("put back what the gate %q ran at the start: %w", command, err)
+			return &notKeptError{err}
 		}
 	}
 	fn()
 	return nil
 }
 
-// putAside saves a file where the attempt is kept.
+// missing: there is no such file, also because what should be its folder is none.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// putAside saves a file where the attempt is kept. Of a pipe or a device there
+// is nothing to save.
 func putAside(path, saved string) (swap, error) {
 	s := swap{Path: path}
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return s, nil
 	}
 	if err != nil {
@@ -141,10 +170,10 @@ func putAside(path, saved string) (swap, error) {
 		s.Link, err = os.Readlink(path)
 		return s, err
 	}
-	if !info.Mode().IsRegular() {
-		return s, fmt.Errorf("%s is no regular file", path)
+	if !info.Mode().IsRegular() && !info.IsDir() {
+		return s, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxWatched)
 	if err != nil {
 		return s, err
 	}
@@ -161,7 +190,7 @@ func (f keptFile) put(root string) error {
 	}
 	data := f.data
 	if filepath.Base(f.name) == "package.json" {
-		if now, err := os.ReadFile(path); err == nil {
+		if now, err := regular.Read(path, maxWatched); err == nil {
 			if mixed, ok := withScripts(now, f.data); ok {
 				data = mixed
 			}
@@ -219,12 +248,12 @@ func (s swap) back() error {
 	}
 	switch {
 	case s.Link != "":
-		if err := os.Remove(s.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(s.Path); err != nil && !missing(err) {
 			return err
 		}
 		return os.Symlink(s.Link, s.Path)
 	case s.Saved == "":
-		if err := os.Remove(s.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(s.Path); err != nil && !missing(err) {
 			return err
 		}
 		return nil

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -74,19 +75,30 @@ func (r *run) runGates(ctx context.Context, a *queue.Attempt, commands []string)
 // judgedGate runs a gate once, and twice where the agent changed what it runs:
 // as it was at the start, and as the agent left it. It passes if both do.
 func (r *run) judgedGate(ctx context.Context, a *queue.Attempt, command string) (queue.Gate, []proc.Leftover, error) {
-	now, left := runGate(ctx, r.o, a.ID, command)
+	now := queue.Gate{Command: command, ExitCode: -1}
+	var left []proc.Leftover
+	if held := r.gates.held(r.o, command); held == "" {
+		now, left = runGate(ctx, r.o, a.ID, command)
+	} else {
+		now.Error = fmt.Sprintf("not run as the agent left it: %q is no file any more", held)
+	}
 	changed := r.gates.changed(r.o, command)
 	if len(changed) == 0 || ctx.Err() != nil {
 		return now, left, nil
 	}
 	var was queue.Gate
-	err := r.withKept(a, command, changed, func() {
+	err := r.withKept(a, changed, func() {
 		var more []proc.Leftover
 		was, more = runGate(ctx, r.o, a.ID, command)
 		left = append(left, more...)
 	})
+	var not *notKeptError
+	if errors.As(err, &not) && !isFull(err) {
+		now.Passed, now.Error = false, not.Error()
+		return now, left, nil
+	}
 	if err != nil {
-		return now, left, err
+		return now, left, fmt.Errorf("run the gate %q as it was at the start: %w", command, err)
 	}
 	if err := r.noteLeft(changed); err != nil {
 		return now, left, err

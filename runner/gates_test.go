@@ -175,7 +175,7 @@ func TestASwapSurvivesAKill(t *testing.T) {
 		{name: "hiding", gone: true}, {name: "removed.sh", data: []byte("old\n"), mode: 0o600},
 	}
 	var note []byte
-	err := r.withKept(a, "sh check.sh", files, func() {
+	err := r.withKept(a, files, func() {
 		note, _ = os.ReadFile(filepath.Join(n.o.State, swapName))
 		if b, _ := os.ReadFile(filepath.Join(n.o.Root, "link.sh")); string(b) != "old\n" {
 			t.Errorf("link.sh is %q in the run", b)

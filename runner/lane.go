@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-b23e517c/loop/internal/regular"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/stories"
@@ -206,7 +207,7 @@ func wipeTree(ctx context.Context, o *Options, dir string) error {
 	}
 	all := filepath.Join(common, "worktrees")
 	own := filepath.Join(all, filepath.Base(dir))
-	if at, err := os.ReadFile(filepath.Join(own, "gitdir")); err == nil && len(at) > 0 && strings.TrimSpace(string(at)) != filepath.Join(dir, ".git") {
+	if at, err := regular.Read(filepath.Join(own, "gitdir"), maxWatched); err == nil && len(at) > 0 && strings.TrimSpace(string(at)) != filepath.Join(dir, ".git") {
 		return nil // another's, by the same name
 	}
 	if err := os.RemoveAll(own); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/regular"
 	"github.com/seed-b23e517c/loop/queue"
 )
 
@@ -87,7 +87,7 @@ func (m memory) add(root, path string) {
 }
 
 func readCapped(path string) []byte {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil
 	}

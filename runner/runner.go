@@ -176,6 +176,9 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, *ground, err
 	for _, s := range plan {
 		r.session.StoryOrder = append(r.session.StoryOrder, s.ID)
 	}
+	if _, err := readClaudeMD(o); err != nil {
+		return nil, nil, nil, err
+	}
 	if err := r.copyMCP(); err != nil {
 		return nil, nil, nil, err
 	}

@@ -3,6 +3,9 @@ package runner
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -108,7 +111,7 @@ func (t *checkout) snapshotOn(ctx context.Context, head string, forced ...string
 		case e.untracked && slices.Contains(t.output, e.path):
 		case e.nested:
 			w.nested = append(w.nested, e.path)
-		case e.gone:
+		case e.gone, t.special(e.path):
 			gone = append(gone, e.path)
 		case !e.same:
 			there = append(there, e.path)
@@ -122,6 +125,13 @@ func (t *checkout) snapshotOn(ctx context.Context, head string, forced ...string
 	}
 	w.tree, err = t.git(ctx, &call{index: index}, "write-tree")
 	return w, err
+}
+
+// special: a pipe, a socket or a device stands there, of which git says that a
+// file was changed and that it cannot keep it. There is no file any more.
+func (t *checkout) special(name string) bool {
+	info, err := os.Lstat(filepath.Join(t.dir, name))
+	return err == nil && info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) != 0
 }
 
 func (t *checkout) update(ctx context.Context, index string, paths []string, how ...string) error {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/internal/regular"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/stories"
@@ -18,23 +18,40 @@ import (
 // Tell gathers what the next attempt at a story is told. Without a store it
 // knows nothing of earlier attempts.
 func Tell(ctx context.Context, o *Options, s stories.Story) (t Told, err error) {
-	if t.ClaudeMD, err = readClaudeMD(o); err != nil || o.Store == nil {
+	if t.ClaudeMD, err = readClaudeMD(o); err != nil {
 		return t, err
+	}
+	return t, t.add(ctx, o, s)
+}
+
+// add gathers what the store knows.
+func (t *Told) add(ctx context.Context, o *Options, s stories.Story) (err error) {
+	if o.Store == nil {
+		return nil
 	}
 	if t.Waiting, err = waiting(ctx, o, s); err != nil {
-		return t, err
+		return err
 	}
 	if t.Answers, err = answers(ctx, o, s); err != nil {
-		return t, err
+		return err
 	}
 	if t.Said, err = saidOf(ctx, o, s); err != nil {
-		return t, err
+		return err
 	}
 	if t.Left, err = leftBefore(ctx, o, s); err != nil {
-		return t, err
+		return err
 	}
 	t.LastFailed, err = lastFailed(ctx, o, s)
-	return t, err
+	return err
+}
+
+// tellIn is Tell in a session, whose agents may have made of CLAUDE.md what
+// cannot be told: that is a finding, and ends nothing.
+func (r *run) tellIn(ctx context.Context, a *queue.Attempt, s stories.Story) (t Told, err error) {
+	if t.ClaudeMD, err = readClaudeMD(r.o); err != nil {
+		err = addFinding(ctx, r.o, a, "tampered", "the agent was not given the project's CLAUDE.md: "+err.Error())
+	}
+	return t, errors.Join(err, t.add(ctx, r.o, s))
 }
 
 // tellDenied says in the report which calls a rule of the user's refused for
@@ -166,7 +183,7 @@ func readClaudeMD(o *Options) (string, error) {
 		return "", nil
 	}
 	for _, name := range []string{"CLAUDE.md", filepath.Join(".claude", "CLAUDE.md")} {
-		data, err := os.ReadFile(filepath.Join(o.Root, name))
+		data, err := regular.Read(filepath.Join(o.Root, name), maxWatched)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

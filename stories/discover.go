@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/seed-b23e517c/loop/internal/regular"
 )
 
 // usualPlaces are the places where nothing but a story file lies, in the order
@@ -127,7 +129,7 @@ func withoutDocuments(paths []string) []string {
 	for _, p := range paths {
 		if filepath.Base(p) == "prd.md" {
 			_, err := os.Stat(filepath.Join(filepath.Dir(p), "prd.json"))
-			if data, readErr := os.ReadFile(p); err == nil && readErr == nil && !bytes.Contains(data, []byte("**Status:**")) {
+			if data, readErr := regular.Read(p, maxSize); err == nil && readErr == nil && !bytes.Contains(data, []byte("**Status:**")) {
 				continue
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed-b23e517c/loop/internal/regular"
 )
 
 // maxSize is the largest file that is read; the largest real one seen has
@@ -135,17 +137,13 @@ func readPart(path string) (part, error) {
 	if link, err := os.Readlink(path); err == nil {
 		p.link = link
 	}
-	info, err := os.Stat(p.real)
-	if err != nil {
-		return p, quoted(err)
-	}
-	if !info.Mode().IsRegular() {
+	p.data, err = regular.Read(p.real, maxSize)
+	switch {
+	case errors.Is(err, regular.ErrNot):
 		return p, &FormatError{Path: path, Problem: "not a regular file"}
+	case errors.Is(err, regular.ErrLarge):
+		return p, &FormatError{Path: path, Problem: fmt.Sprintf("too large for a story file: more than %d MiB", maxSize>>20)}
 	}
-	if info.Size() > maxSize {
-		return p, &FormatError{Path: path, Problem: fmt.Sprintf("too large for a story file: %d bytes", info.Size())}
-	}
-	p.data, err = os.ReadFile(p.real)
 	return p, quoted(err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Claim is a done mark that somebody else changed. Who works on a story does
@@ -162,11 +163,47 @@ func (f *File) restoreWhole(st *state, r *Restored) error {
 	if errors.Is(st.why, fs.ErrNotExist) {
 		rep.Why = "the file was gone"
 	}
-	if err := putBack(st.was); err != nil {
+	aside, err := makeWay(st.path)
+	if err == nil {
+		err = putBack(st.was)
+	}
+	if err != nil {
 		return quoted(err)
+	}
+	if aside != "" {
+		rep.Why += fmt.Sprintf("; what stood in its place is %q now", aside)
 	}
 	r.Replaced = append(r.Replaced, rep)
 	return nil
+}
+
+// makeWay moves aside what no file can be written over: a folder in its place, or
+// something else in the place of its folder. It says where that is now.
+func makeWay(path string) (aside string, err error) {
+	for p := path; ; p = filepath.Dir(p) {
+		info, err := os.Lstat(p)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			continue // what holds it is looked at next
+		case err != nil:
+			return "", err
+		case p == path && info.IsDir(), p != path && !info.IsDir() && info.Mode()&fs.ModeSymlink == 0:
+			return setAside(p)
+		}
+		return "", nil
+	}
+}
+
+// setAside gives a file or folder another name.
+func setAside(path string) (string, error) {
+	for n := 1; ; n++ {
+		to := fmt.Sprintf("%s.as-left-%d", path, n)
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			return to, os.Rename(path, to)
+		} else if err != nil {
+			return "", err
+		}
+	}
 }
 
 // putBack writes a whole file as it was, with the link that led to it. It does

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+
+	"github.com/seed-b23e517c/loop/internal/regular"
 )
 
 // edit replaces the bytes from start to end.
@@ -70,7 +72,7 @@ func replaceAt(path string, old, data []byte) (err error) {
 		return err
 	}
 	if old != nil {
-		now, err := os.ReadFile(path)
+		now, err := regular.Read(path, maxSize)
 		if err != nil {
 			return err
 		}

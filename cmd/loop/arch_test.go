@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"policy/shell":       {},
 	"transcript":         {},
 	"receipt":            {},
-	"stories":            {},
+	"stories":            {"internal/regular"},
 	"internal/proc":      {},
 	"internal/term":      {},
 	"internal/sim":       {},
@@ -28,14 +28,15 @@ var mayImport = map[string][]string{
 	"internal/trap":      {},
 	"internal/weaken":    {},
 	"policy":             {"policy/shell"},
-	"config":             {"policy"}, // the level is a word of policy
+	"config":             {"policy", "internal/regular"}, // the level is a word of policy
 	"prompts":            {"stories", "policy"},
 	"scanner":            {"policy", "transcript"},
 	"queue":              {"policy"},
 	"claims":             {"policy/shell", "queue", "transcript"},         // knows a line, not what reaches out
 	"firewall":           {"policy", "queue", "receipt", "internal/proc"}, // mints when the hook reports a result
 	"firewall/port":      {"firewall"},
-	"internal/workspace": {"internal/proc"},
+	"internal/regular":   {},
+	"internal/workspace": {"internal/proc", "internal/regular"},
 	// One process, one call: what it holds, a person waits for.
 	"internal/hook": {"config", "firewall", "internal/workspace", "policy", "queue"},
 	"audit":         {"queue", "receipt"},
@@ -49,7 +50,7 @@ var mayImport = map[string][]string{
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "firewall/port", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
 	// An agent's words are kept cut, and masked before that.
-	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "firewall/port", "policy", "receipt", "internal/proc", "internal/weaken", "internal/workspace", "internal/term"},
+	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "firewall/port", "policy", "receipt", "internal/proc", "internal/weaken", "internal/workspace", "internal/term", "internal/regular"},
 }
 
 // thirdParty names the packages that alone may use a library.

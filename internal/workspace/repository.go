@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/internal/regular"
 )
 
 // Repository is a git repository as the files above a folder show it. Finding
@@ -84,15 +85,18 @@ func openRepository(top string) Repository {
 	case info.IsDir():
 		r.own, r.Common = git, git
 	default: // of a linked work tree, or a submodule
-		text, err := os.ReadFile(git)
+		text, err := readFile(git)
 		dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
 		if err != nil || !ok {
 			return r
 		}
 		r.own = under(top, dir)
 		r.Common = r.own
-		if common, err := os.ReadFile(filepath.Join(r.own, "commondir")); err == nil {
+		common, err := readFile(filepath.Join(r.own, "commondir"))
+		if err == nil {
 			r.Common = under(r.own, strings.TrimSpace(string(common)))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return r
 		}
 	}
 	r.sure = r.plain() && ours(top, git, r.own)
@@ -110,7 +114,7 @@ func (r Repository) plain() bool {
 	if _, err := os.Lstat(filepath.Join(r.own, "HEAD")); err != nil {
 		return false
 	}
-	config, err := os.ReadFile(filepath.Join(r.Common, "config"))
+	config, err := readFile(filepath.Join(r.Common, "config"))
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
@@ -126,6 +130,12 @@ func (r Repository) plain() bool {
 	}
 	return true
 }
+
+// maxRead is the largest of git's files that is read here: packed-refs of a
+// million branches. Of larger ones git is asked.
+const maxRead = 64 << 20
+
+func readFile(name string) ([]byte, error) { return regular.Read(name, maxRead) }
 
 // under is a path as it is meant in dir.
 func under(dir, path string) string {
@@ -171,7 +181,7 @@ func (r Repository) head() (commit, branch string, ok bool) {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return "", "", false
 	}
-	text, err := os.ReadFile(name)
+	text, err := readFile(name)
 	if err != nil {
 		return "", "", false
 	}
@@ -192,12 +202,15 @@ func (r Repository) head() (commit, branch string, ok bool) {
 // resolve is the commit of a branch: its own file, else its line in
 // packed-refs, else "", because it has none yet.
 func (r Repository) resolve(ref string) (commit string, ok bool) {
-	text, err := os.ReadFile(filepath.Join(r.Common, filepath.FromSlash(ref)))
+	text, err := readFile(filepath.Join(r.Common, filepath.FromSlash(ref)))
 	if err == nil {
 		commit = strings.TrimSpace(string(text))
 		return commit, isHash(commit)
 	}
-	packed, err := os.ReadFile(filepath.Join(r.Common, "packed-refs"))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	packed, err := readFile(filepath.Join(r.Common, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", true
 	}
