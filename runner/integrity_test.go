@@ -30,6 +30,7 @@ func TestWhatDecidesIsCompared(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNight(t, sim.Any(sim.Bash(c.does, ""), say("ok")), "first")
+			n.o.Env = append(n.o.Env, "HOME="+t.TempDir()) // the agents of a home are the client's of every project
 			n.repository(map[string]string{
 				"check.sh": "true\n", "ci/gate.sh": "true\n", "package.json": `{"scripts":{"test":"exit 0"}}`,
 			})
