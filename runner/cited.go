@@ -14,8 +14,9 @@ import (
 )
 
 // cited judges every receipt that the agent wrote in an attempt, and finds the
-// subagents that reported without having done anything.
-func (r *run) cited(ctx context.Context, a *queue.Attempt) error {
+// subagents that reported without having done anything. files are the lines with
+// receipts that the work tree has more than before.
+func (r *run) cited(ctx context.Context, a *queue.Attempt, files string) error {
 	if a.Receipts == nil {
 		return nil
 	}
@@ -27,7 +28,7 @@ func (r *run) cited(ctx context.Context, a *queue.Attempt) error {
 		}
 		return ids
 	}}
-	return judgeReceipts(ctx, r.o, a, t)
+	return judgeReceipts(ctx, r.o, a, t, files)
 }
 
 // table is what was issued in the attempt that is judged.
@@ -36,7 +37,7 @@ type table struct {
 	ids  func(receipt.Token) []string // the calls of the attempt that a receipt was issued for
 }
 
-func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table) error {
+func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, files string) error {
 	path := filepath.Join(a.Dir, transcriptName)
 	w := newWriting(scope(a), func(token receipt.Token) bool { return len(t.ids(token)) > 0 })
 	if err := eachEvent(path, w.see); err != nil {
@@ -47,6 +48,11 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table) e
 	}
 	for _, message := range commitMessages(ctx, o, a) {
 		w.unseen(message, receipt.InMessage)
+	}
+	from := len(w.sightings)
+	w.unseen(files, receipt.InFile)
+	for i := range w.sightings[from:] {
+		w.sightings[from+i].apart = true
 	}
 	sources, err := sourcesOf(path, w.sightings, t)
 	if err != nil {
@@ -63,6 +69,9 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table) e
 		ruling := judge.Rule(s.Sighting)
 		if failed != nil {
 			return fmt.Errorf("judge the receipts: %w", failed) // not knowing is no verdict
+		}
+		if s.apart {
+			ruling = apart(ruling)
 		}
 		if ruling.Verdict == receipt.VerdictValid {
 			a.Receipts.Cited++
@@ -104,6 +113,17 @@ func fromLedger(ctx context.Context, store *queue.Store, t receipt.Token, failed
 	return rec, true
 }
 
+// apart is a ruling on a receipt in a file that changed and that no call shows: a
+// program may have brought it from anywhere.
+func apart(r receipt.Ruling) receipt.Ruling {
+	r.Reason += "; it stands in a file that a command changed, and may come from elsewhere"
+	r.Severity = min(r.Severity, receipt.Info)
+	if r.Verdict == receipt.VerdictForged {
+		r.Severity = receipt.Warn
+	}
+	return r
+}
+
 func citationText(s sighting, r receipt.Ruling) string {
 	text := fmt.Sprintf("the agent wrote a receipt that is %s: %s", r.Verdict, r.Reason)
 	if r.Sentence != "" {
@@ -114,7 +134,7 @@ func citationText(s sighting, r receipt.Ruling) string {
 		text += fmt.Sprintf(" (transcript line %d)", s.line)
 	case s.Place == receipt.InMessage:
 		text += " (in the message of a commit)"
-	case s.Place == receipt.InFile:
+	case s.Place == receipt.InFile && !s.apart:
 		text += " (in a memory file)"
 	}
 	return text

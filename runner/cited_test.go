@@ -30,6 +30,7 @@ type trial struct {
 	run                    run
 	a                      queue.Attempt
 	ours, revoked, earlier string
+	files                  string // the lines that the work tree has more
 }
 
 func newTrial(t *testing.T) *trial {
@@ -96,7 +97,7 @@ func (c *trial) judge(records ...string) []string {
 	if err := os.WriteFile(filepath.Join(c.a.Dir, transcriptName), []byte(strings.Join(records, "\n")+"\n"), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-	if err := c.run.cited(c.t.Context(), &c.a); err != nil {
+	if err := c.run.cited(c.t.Context(), &c.a, c.files); err != nil {
 		c.t.Fatal(err)
 	}
 	var got []string
@@ -251,7 +252,7 @@ func TestNotKnowingIsNoVerdict(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.run.cited(ctx, &c.a); err == nil || len(c.a.Receipts.Judged) > 0 {
+	if err := c.run.cited(ctx, &c.a, ""); err == nil || len(c.a.Receipts.Judged) > 0 {
 		t.Errorf("%v, %+v", err, c.a.Receipts.Judged)
 	}
 	token, err := receipt.ParseToken(c.earlier)
@@ -365,6 +366,46 @@ func TestSubagentInTheBackgroundIsNotIdle(t *testing.T) {
 	)
 	if got := c.findings(); len(got) != 1 || !strings.Contains(got[0], "invent") {
 		t.Errorf("%q", got)
+	}
+}
+
+// A file that a program wrote is looked through as well; nobody is accused of
+// what may come from elsewhere.
+func TestFilesThatACommandChanged(t *testing.T) {
+	c := newTrial(t)
+	c.files = "It runs [receipt: " + invented + "]\nIt ran [receipt: " + c.earlier + "]\nIt runs [receipt: " + c.ours + "]\nA page [receipt: " + fromPage + "] zc-receipt-1\n"
+	got := c.judge(called("t", "Bash", `{"command":"cat page"}`), came("t", fromPage), called("u", "Write", `{"content":"`+c.earlier+`"}`))
+	// The earlier one was seen in the call, and judged there.
+	want := []string{"replayed high", "forged warn", "foreign info", "malformed info"}
+	if diff := cmp.Diff(want, got); diff != "" || c.a.Receipts.Cited != 1 {
+		t.Errorf("(-want +got)\n%s\n%+v", diff, c.a.Receipts)
+	}
+	if texts := strings.Join(c.findings(), "\n"); !strings.Contains(texts, "a file that a command changed") || strings.Contains(texts, "memory file") {
+		t.Errorf("%s", texts)
+	}
+}
+
+// The same, from the first to the last: a program writes the file.
+func TestReceiptsInFilesOfPrograms(t *testing.T) {
+	split := strings.Replace(invented, "17", "'1'7", 1)
+	n := newNight(t, sim.Any(sim.Bash("printf 'It runs [receipt: %s]\\n' "+split+" >>README", ""), say("ok")), "first")
+	if err := os.WriteFile(filepath.Join(n.o.Root, "README"), []byte("old "+fromPage+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "a"}, {"config", "user.email", "a@b.test"}, {"add", "-A"}, {"commit", "-q", "-m", "start"}} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = n.o.Root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	snap := n.run(t.Context())
+	var got []string
+	for _, j := range snap.Attempts[0].Receipts.Judged {
+		got = append(got, j.Verdict+" "+j.Severity)
+	}
+	if diff := cmp.Diff([]string{"forged warn"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

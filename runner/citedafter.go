@@ -39,7 +39,7 @@ func citedAfter(ctx context.Context, o *Options, session queue.Session, a *queue
 			return err
 		}
 	}
-	return judgeReceipts(ctx, o, a, table{ids: func(t receipt.Token) []string { return ids[t] }})
+	return judgeReceipts(ctx, o, a, table{ids: func(t receipt.Token) []string { return ids[t] }}, "")
 }
 
 // recount holds the results of a transcript against the receipts that were

@@ -25,7 +25,8 @@ const (
 // sighting is a receipt that the agent wrote, and where.
 type sighting struct {
 	receipt.Sighting
-	line int
+	line  int
+	apart bool // no call shows it
 }
 
 // writing collects what an agent wrote, in the order in which it happened.

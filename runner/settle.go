@@ -60,7 +60,7 @@ func (r *run) examine(ctx, keep context.Context, s stories.Story, a *queue.Attem
 		return err
 	}
 	a.Memory = was.memory.changes(mem)
-	if err := r.cited(keep, a); err != nil {
+	if err := r.cited(keep, a, r.trees.receiptLines(keep, was.tree, was.left)); err != nil {
 		return err
 	}
 	if err := r.weigh(keep, s, a, *was); err != nil {

@@ -189,6 +189,25 @@ func (t *trees) diff(ctx context.Context, from, to tree) string {
 	return string(out.Tail)
 }
 
+// receiptLines are the lines with something like a receipt in them that one
+// tree has more than another.
+func (t *trees) receiptLines(ctx context.Context, from, to tree) string {
+	if t == nil || from.id == "" || to.id == "" || from.id == to.id {
+		return ""
+	}
+	out := t.git(ctx, "", "diff-tree", "-r", "-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "-G", "zc-receipt-[0-9]", from.id, to.id)
+	if !out.OK() {
+		return ""
+	}
+	var lines strings.Builder
+	for line := range strings.Lines(string(out.Tail)) {
+		if added, ok := strings.CutPrefix(line, "+"); ok && strings.Contains(added, "zc-receipt-") {
+			lines.WriteString(added)
+		}
+	}
+	return lines.String()
+}
+
 // git runs git with objects and, where it is named, an index beside the
 // repository's, and nothing that the repository sets to run along.
 func (t *trees) git(ctx context.Context, index string, args ...string) proc.Output {
