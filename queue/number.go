@@ -22,6 +22,9 @@ const (
 	numberGrace = 200 * time.Millisecond // a number is taken in less, but by a process that was stopped meanwhile
 )
 
+// maxNumber is more than any queue reaches: a file that says more is damaged.
+const maxNumber = 1 << 40
+
 // errNoNumbers: the file does not say which numbers are taken.
 var errNoNumbers = errors.New("no numbers")
 
@@ -41,7 +44,7 @@ func nextNumber(tx *bolt.Tx) (uint64, error) {
 // keepNumber takes for an action that was spooled the number that it was given
 // there. Where another has it, because the file was lost, it gets a new one.
 func keepNumber(tx *bolt.Tx, n uint64) (uint64, error) {
-	if n == 0 || actionAt(tx, n) != nil {
+	if n == 0 || n > maxNumber || actionAt(tx, n) != nil {
 		return nextNumber(tx)
 	}
 	if b := tx.Bucket([]byte(bucketActions)); b.Sequence() < n {
@@ -66,7 +69,7 @@ func actionAt(tx *bolt.Tx, n uint64) []byte {
 // call turned out to be.
 func nameAlso(tx *bolt.Tx, n uint64, a Action) error {
 	key, err := idKey(a.ID)
-	if err != nil || n == 0 || n == a.Number || actionAt(tx, n) != nil {
+	if err != nil || n == 0 || n > maxNumber || n == a.Number || actionAt(tx, n) != nil {
 		return err
 	}
 	also, err := tx.CreateBucketIfNotExists([]byte(bucketAlso))
@@ -107,8 +110,9 @@ func takeNumber(path string, flag int, least uint64) (uint64, error) {
 		return 0, err
 	}
 	last := least
-	if n == 8 {
-		last = max(last, binary.BigEndian.Uint64(b[:8]))
+	said := binary.BigEndian.Uint64(b[:8])
+	if n == 8 && said <= maxNumber {
+		last = max(last, said)
 	} else if flag&os.O_CREATE == 0 {
 		return 0, errNoNumbers
 	} else if err := f.Truncate(0); err != nil {

@@ -128,6 +128,9 @@ func appendLine(path string, line []byte) error { return flush(writeLine(path, l
 // writeLine adds a whole line to a file. What a process that died left there
 // without an end is a line of its own. fresh says that the file had none.
 func writeLine(path string, line []byte) (f *os.File, fresh bool, err error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%q is no regular file", path) // what is written there may be lost
+	}
 	f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, false, err
@@ -203,6 +206,10 @@ func (s *Store) takeSpool(ctx context.Context) (*folding, error) {
 		if err := s.moveSpool(ctx, f.path); err != nil {
 			return nil, fmt.Errorf("take up the spool: %w", err)
 		}
+	}
+	if info, err := os.Lstat(f.path); err == nil && !info.Mode().IsRegular() {
+		// Somebody else has put it there: a pipe would be waited for for ever.
+		return nil, os.Rename(f.path, fmt.Sprintf("%s.%d", f.strayPath, s.now().UnixNano()))
 	}
 	data, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

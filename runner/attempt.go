@@ -181,6 +181,11 @@ func (r *run) prepare(ctx context.Context, s stories.Story, a *queue.Attempt, se
 		return "", f, err
 	}
 	f = files{settings: filepath.Join(a.Dir, settingsName), rules: filepath.Join(a.Dir, rulesName), mcp: r.mcp}
+	if r.mcp != "" { // an attempt before may have changed it
+		if err := os.WriteFile(r.mcp, r.mcpText, 0o600); err != nil {
+			return "", f, err
+		}
+	}
 	for path, data := range map[string][]byte{
 		filepath.Join(a.Dir, promptName): []byte(prompt),
 		f.rules:                          []byte(r.o.RulesText),
@@ -207,7 +212,7 @@ func (r *run) copyMCP() error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	r.mcp = filepath.Join(dir, "mcp.json")
+	r.mcp, r.mcpText = filepath.Join(dir, "mcp.json"), data
 	return os.WriteFile(r.mcp, data, 0o600)
 }
 

@@ -30,6 +30,9 @@ type integrity struct {
 	gates  map[string]hash // what the gates run, by name
 	gateOf map[string]string
 	config map[string]string
+	view   gitView
+	state  map[string]os.FileInfo // files of loop's state; nil = not there
+	common string
 }
 
 func readIntegrity(ctx context.Context, o *Options) integrity {
@@ -41,6 +44,7 @@ func readIntegrity(ctx context.Context, o *Options) integrity {
 	for _, w := range o.Watched {
 		delete(in.client, w)
 	}
+	in.common, in.view, in.state = common, readGitView(o.Root, common), stateFiles(o.State)
 	if common != "" {
 		in.hooks = hookFiles(filepath.Join(common, "hooks"))
 	}
@@ -108,7 +112,28 @@ func (in integrity) changedSince(now integrity, o *Options) []string {
 	each(in.client, now.client, func(name, how string) string {
 		return fmt.Sprintf("%s was %s during this attempt; the client reads it in later sessions", relativeTo(o.Root, name), how)
 	})
+	out = append(out, in.view.changedSince(now.view, in.common, o)...)
+	for _, name := range slices.Sorted(maps.Keys(in.state)) {
+		is := now.state[name]
+		switch {
+		case is == nil:
+			out = append(out, fmt.Sprintf("loop's own %s was removed during this attempt: what it held is gone", name))
+		case !os.SameFile(in.state[name], is):
+			out = append(out, fmt.Sprintf("loop's own %s was replaced during this attempt: what it held before is gone", name))
+		}
+	}
 	return append(out, changedSettings(in.config, now.config)...)
+}
+
+// stateFiles are those files of loop's state that no run replaces.
+func stateFiles(dir string) map[string]os.FileInfo {
+	out := map[string]os.FileInfo{}
+	for _, name := range []string{"queue.db", "run.lock"} {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			out[name] = info
+		}
+	}
+	return out
 }
 
 func changeWord(was, is hash) string {

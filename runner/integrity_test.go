@@ -21,10 +21,13 @@ func TestWhatDecidesIsCompared(t *testing.T) {
 		{"package script", "npm test || true", `echo '{"scripts":{"test":"true"}}' > package.json`, "package.json was changed"},
 		{"below a folder", "cd ci && sh gate.sh", "echo exit 0 > ci/gate.sh", "ci/gate.sh was changed"},
 		{"hook", "true", "f=$(date +pre-push); echo x > $(git rev-parse --git-common-dir 2>/dev/null | tail -1)/$(date +hooks)/$f", "the git hook .git/hooks/pre-push was made"},
-		{"client", "true", "mkdir -p .claude/agents && cd .claude/agents && echo x > a.md", ".claude/agents/a.md was made"},
+		{"client", "true", "mkdir -p .claude/rules && cd .claude/rules && echo x > a.md", ".claude/rules/a.md was made"},
 		{"setting", "true", "k=$(date +core.hooksPath); git config $k /tmp/h", `git's setting core.hookspath was set to "/tmp/h"`},
 		{"alias", "true", "git config alias.lg log", `git's setting alias.lg was set to "log"`},
 		{"remote", "true", "git remote set-url origin https://b.example/x", `remote.origin.url was changed during this attempt from "https://a.example/x" to "https://b.example/x"`},
+		{"exclude", "true", "echo x >> .git/info/exclude", ".git/info/exclude was changed during this attempt; it decides what git shows"},
+		{"attributes", "true", "f=$(date +attributes); echo '* -diff' > .git/info/$f", ".git/info/attributes was made"},
+		{"hidden", "true", "git add check.sh && git update-index $(date +--skip-worktree) check.sh", `git was told not to look at ["check.sh"]`},
 		{"ordinary", "sh check.sh; npm test || true", `git checkout -q -b topic && git config user.name Jo && git config core.pager cat; git config branch.topic.remote origin
 			git remote add upstream https://c.example/x; mkdir -p .claude; echo x > .claude/CLAUDE.md; echo '{"scripts":{"test":"exit 0"},"dependencies":{"a":"1"}}' > package.json; echo x > src.txt`, ""},
 	} {

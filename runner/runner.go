@@ -32,6 +32,7 @@ type run struct {
 	here    *presence       // nil = nobody is told
 	failed  map[string]bool // stories that did not pass in this session
 	mcp     string          // copy of the MCP configuration taken at the start
+	mcpText []byte          // what it says
 	asks    *stopWatch
 	notes   []Note
 	vetted  string // mark of the client that was vetted

@@ -63,7 +63,8 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		_, killErr := c.Kill()
 		return end, errors.Join(err, killErr)
 	}
-	w := &watch{o: r.o, child: c, guard: guard, seal: guard.Seal, a: a, cost: r.cost, keep: script, grace: r.o.ResultGrace}
+	kept := keepTranscript(script)
+	w := &watch{o: r.o, child: c, guard: guard, seal: guard.Seal, a: a, cost: r.cost, keep: kept, grace: r.o.ResultGrace}
 	w.ran = func(e escape) { r.escaped(keep, a, guard.Base, e) }
 	end = w.run(ctx)
 	end.stderr = tail(stderr)
@@ -71,6 +72,11 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		r.o.Store.FreeReserve() // for what follows
 	}
 	r.o.Log.Debug("client ended", "attempt", a.ID, "exit", end.state.ExitCode, "signal", end.state.Signal, "cause", int(end.cause), "result", end.final != nil)
+	if text := kept.check(); text != "" {
+		if err := addFinding(keep, r.o, a, "tampered", text); err != nil {
+			return end, err
+		}
+	}
 	if err := r.strangers(keep, server, a); err != nil {
 		return end, err
 	}

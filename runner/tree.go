@@ -186,7 +186,49 @@ func (t *trees) diff(ctx context.Context, from, to tree) string {
 	if !out.OK() {
 		return ""
 	}
-	return string(out.Tail)
+	return string(out.Tail) + t.textDiff(ctx, from, to, string(out.Tail))
+}
+
+// textDiff is the patch of those files that git calls binary although they are
+// named like text: an attribute may say so, and hide what was done to them.
+func (t *trees) textDiff(ctx context.Context, from, to tree, patch string) string {
+	const most = 100
+	var paths []string
+	for line := range strings.Lines(patch) {
+		rest, ok := strings.CutPrefix(line, "Binary files ")
+		if !ok || len(paths) == most {
+			continue
+		}
+		was, is, _ := strings.Cut(strings.TrimSuffix(rest, " differ\n"), " and ")
+		for _, name := range []string{strings.TrimPrefix(was, "a/"), strings.TrimPrefix(is, "b/")} {
+			if name != os.DevNull && !slices.Contains(paths, name) && !slices.Contains(binaryNames, strings.ToLower(filepath.Ext(name))) {
+				paths = append(paths, name)
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return ""
+	}
+	out := t.git(ctx, "", append([]string{
+		"diff-tree", "-r", "-p", "-M", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index",
+		"--src-prefix=a/", "--dst-prefix=b/", from.id, to.id, "--",
+	}, paths...)...)
+	if !out.OK() {
+		return ""
+	}
+	var b strings.Builder
+	for _, file := range strings.Split("\n"+string(out.Tail), "\ndiff --git ")[1:] {
+		if strings.IndexByte(file, 0) < 0 { // else it is binary indeed
+			b.WriteString("\ndiff --git " + file)
+		}
+	}
+	return b.String()
+}
+
+// binaryNames are the endings of files that no person reads as text.
+var binaryNames = []string{
+	".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp", ".pdf", ".zip", ".gz", ".tgz", ".xz", ".zst", ".7z", ".jar", ".wasm", ".woff", ".woff2",
+	".ttf", ".otf", ".eot", ".mp3", ".mp4", ".wav", ".ogg", ".webm", ".mov", ".db", ".sqlite", ".bin", ".exe", ".dll", ".so", ".dylib", ".a", ".o", ".class", ".pyc",
 }
 
 // receiptLines are the lines with something like a receipt in them that one

@@ -23,6 +23,7 @@ func TestWeakenedChecksAreTold(t *testing.T) {
 		"deleted":       {"git rm -q a_test.go", []string{"a_test.go: 2 tests deleted: TestA, TestB"}},
 		"committed":     {"git rm -q a_test.go && git commit -q -m 'faster tests'", []string{"a_test.go: 2 tests deleted: TestA, TestB"}},
 		"both":          {"sed -i 's/^.t.Fatal/\\tt.Skip()\\n&/' a_test.go; sed -i 's/\\.\\.\\.$/& || true/' Makefile", []string{"Makefile: the failure of a command counts for nothing", "a_test.go: 2 skips keep tests from running"}},
+		"attributes":    {"echo '*.go -diff' > .gitattributes; printf '\\000' > x.dat; sed -i 's/^.t.Fatal/\\tt.Skip()\\n&/' a_test.go", []string{"a_test.go: 2 skips keep tests from running"}},
 		"moved":         {"git mv a_test.go b_test.go", nil},
 		"ordinary":      {"echo 'package a' > a.go", nil},
 		"in a new file": {"printf 'package a\\n\\nfunc TestC(t *testing.T) {\\n\\tt.Skip()\\n}\\n' > c_test.go", []string{"c_test.go: 1 skip keeps a test from running"}},
