@@ -144,7 +144,7 @@ const (
 	assumeValid  = 1 << 15
 	hasExtended  = 1 << 14
 	nameSize     = 1<<12 - 1 // or more
-	skipWorktree = 1 << 14 // of the extended flags
+	skipWorktree = 1 << 14   // of the extended flags
 )
 
 // hiddenPaths are the paths that an index marks as not to be looked at: by
