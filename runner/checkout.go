@@ -78,10 +78,9 @@ type call struct {
 // git asks and gives the answer without its last line break.
 func (t *checkout) git(ctx context.Context, c *call, args ...string) (string, error) {
 	c = cmp.Or(c, &call{})
-	argv := append([]string{
-		"git", "--literal-pathspecs", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.safecrlf=false",
-		"-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "submodule.recurse=false",
-	}, append(slices.Clone(t.config), args...)...)
+	argv := append(gitArgv(
+		"--literal-pathspecs", "-c", "core.safecrlf=false", "-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "submodule.recurse=false",
+	), append(slices.Clone(t.config), args...)...)
 	set := append([]string{
 		"GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_ADVICE=0",
 	}, t.who...)

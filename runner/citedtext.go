@@ -245,7 +245,7 @@ func commitMessages(ctx context.Context, o *Options, a *queue.Attempt) []string 
 	if a.HeadAfter == "" || a.HeadAfter == a.HeadBefore {
 		return nil
 	}
-	args := []string{"git", "--no-pager", "log", "--no-show-signature", "--max-count=200", "--format=%B%x00", a.HeadAfter, "--not", "--remotes"}
+	args := gitArgv("log", "--no-show-signature", "--max-count=200", "--format=%B%x00", a.HeadAfter, "--not", "--remotes")
 	if a.HeadBefore != "" {
 		args = append(args, a.HeadBefore)
 	}

@@ -137,7 +137,7 @@ func (e *Evidence) commits(ctx context.Context, x *queue.Action) []string {
 	if x.Cwd == "" || !sendsCommits(x) {
 		return nil
 	}
-	args := []string{"git", "--no-pager", "log", "--no-show-signature", "--reverse", "--max-count=200", "--format=%B%x00"}
+	args := gitArgv("log", "--no-show-signature", "--reverse", "--max-count=200", "--format=%B%x00")
 	if !e.Since.IsZero() {
 		args = append(args, "--since="+e.Since.Format(time.RFC3339))
 	}

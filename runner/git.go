@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 
@@ -21,9 +22,16 @@ func place(ctx context.Context, o *Options, dir string) firewall.Place {
 	return firewall.Place{Head: head, Branch: branch}
 }
 
+// gitArgv is a call of git that runs nothing which the repository's settings
+// name: an agent can write them, and its commands are judged before they run.
+// Filters and drivers are for who reads or writes files: filters.over.
+func gitArgv(args ...string) []string {
+	return append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...)
+}
+
 func gitLine(ctx context.Context, o *Options, dir string, args ...string) string {
 	out := proc.Run(ctx, proc.RunOptions{
-		Argv: append([]string{"git"}, args...), Dir: dir, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 4 << 10, Now: o.Now,
+		Argv: gitArgv(args...), Dir: dir, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 4 << 10, Now: o.Now,
 	})
 	if out.Err != nil || out.ExitCode != 0 {
 		return ""

@@ -50,7 +50,7 @@ func readMemory(ctx context.Context, o *Options) memory {
 
 // gitMemory lists the memory files that git knows or sees untracked.
 func gitMemory(ctx context.Context, o *Options) []string {
-	argv := []string{"git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"}
+	argv := gitArgv("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
 	for _, name := range memoryNames {
 		argv = append(argv, ":(glob)**/"+name)
 	}

@@ -118,8 +118,9 @@ func (t *trees) nested(ctx context.Context, index string) bool {
 // clean asks a repository within the work tree. Its settings may be the
 // agent's, and get no credentials.
 func (t *trees) clean(ctx context.Context, dir string) bool {
+	none := filters{}.over(readFilters(ctx, t.o, dir))
 	out := proc.Run(ctx, proc.RunOptions{
-		Argv: []string{"git", "-c", "core.fsmonitor=false", "status", "--porcelain"}, Dir: dir, Env: gateEnv(t.o),
+		Argv: gitArgv(append(none, "status", "--porcelain")...), Dir: dir, Env: gateEnv(t.o),
 		Plain: true, Timeout: gitTimeout, Tail: 4 << 10, Separate: true, Now: t.o.Now,
 	})
 	return out.OK() && len(out.Tail) == 0
@@ -260,10 +261,9 @@ func (t *trees) git(ctx context.Context, index string, args ...string) proc.Outp
 	if index != "" {
 		env = append(env, "GIT_INDEX_FILE="+index)
 	}
-	argv := []string{
-		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.looseCompression=1",
-		"-c", "core.quotePath=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false",
-	}
+	argv := gitArgv(
+		"-c", "core.looseCompression=1", "-c", "core.quotePath=false", "-c", "advice.addEmbeddedRepo=false", "-c", "core.safecrlf=false",
+	)
 	return proc.Run(ctx, proc.RunOptions{
 		Argv: append(append(argv, t.config...), args...), Dir: t.o.Root, Env: override(gateEnv(t.o), nil, env),
 		Plain: true, Timeout: treeTime, Tail: 8 << 20, Separate: true, Now: t.o.Now,
