@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -33,15 +34,16 @@ type sighting struct {
 type writing struct {
 	scope     string
 	issued    func(receipt.Token) bool // in this attempt
-	arrived   map[string]bool          // what looked like a receipt in a result or a prompt
-	seen      map[string]bool          // sightings, so that what the client repeats counts once
-	texts     map[string]bool          // what looked like a receipt in what the agent wrote
+	arrived   texts                    // what looked like a receipt in a result or a prompt
+	seen      texts                    // sightings, so that what the client repeats counts once
+	wrote     texts                    // what looked like a receipt in what the agent wrote
 	sightings []sighting
 	good      int // of the sightings
 	beyond    int // that were not judged, and were not issued in this attempt
 	repeated  int // that were not judged, and were
 
 	asked    []delegated
+	agents   map[string]bool // ids of those calls
 	acted    map[string]bool // ids of the Agent calls below which there is a call
 	reported map[string]bool // ids of those that came back
 }
@@ -49,10 +51,30 @@ type writing struct {
 // delegated is an Agent call, and what was asked.
 type delegated struct{ id, asked string }
 
+// texts is a set of strings of which only hashes are kept: there may be millions.
+type texts struct {
+	seed maphash.Seed
+	all  map[uint64]struct{}
+}
+
+func newTexts() texts { return texts{maphash.MakeSeed(), map[uint64]struct{}{}} }
+
+func (t texts) add(s string) { t.all[maphash.String(t.seed, s)] = struct{}{} }
+
+func (t texts) has(s string) bool {
+	if t.all == nil {
+		return false
+	}
+	_, ok := t.all[maphash.String(t.seed, s)]
+	return ok
+}
+
+func (t texts) clone() texts { return texts{t.seed, maps.Clone(t.all)} }
+
 func newWriting(scope string, issued func(receipt.Token) bool) *writing {
 	return &writing{
-		scope: scope, issued: issued, arrived: map[string]bool{}, seen: map[string]bool{}, texts: map[string]bool{},
-		acted: map[string]bool{}, reported: map[string]bool{},
+		scope: scope, issued: issued, arrived: newTexts(), seen: newTexts(), wrote: newTexts(),
+		agents: map[string]bool{}, acted: map[string]bool{}, reported: map[string]bool{},
 	}
 }
 
@@ -77,6 +99,7 @@ func (w *writing) see(ev transcript.Event) {
 	case transcript.KindCall:
 		w.acted[ev.Agent] = true
 		if isDelegation(ev.Call.Name) {
+			w.agents[ev.Call.ID] = true
 			w.asked = append(w.asked, delegated{ev.Call.ID, clip(string(ev.Call.Input), 200)})
 		}
 		w.call(ev)
@@ -89,7 +112,7 @@ func isDelegation(tool string) bool { return tool == "Agent" || tool == "Task" }
 // that one wrote, and the client does not always show its words elsewhere.
 func (w *writing) result(ev transcript.Event) {
 	id := ev.Result.CallID
-	if !slices.ContainsFunc(w.asked, func(d delegated) bool { return d.id == id }) {
+	if !w.agents[id] {
 		w.came(ev.Result.Text)
 		return
 	}
@@ -110,11 +133,11 @@ func (w *writing) call(ev transcript.Event) {
 	case "Write", "Edit", "MultiEdit", "NotebookEdit":
 		place = receipt.InFile
 	}
-	stood := map[string]bool{}
+	stood := newTexts()
 	eachText(input, "", func(key, text string) {
 		if place == receipt.InFile && key == "old_string" {
 			for _, c := range receipt.Find(text) {
-				stood[c.Text] = true // and stays where the edit leaves it
+				stood.add(c.Text) // and stays where the edit leaves it
 			}
 		}
 	})
@@ -157,27 +180,30 @@ func (w *writing) memory(m queue.MemoryChange) {
 // unseen looks into a text that the agent made by means of a call: what stands
 // in the call was judged there.
 func (w *writing) unseen(text string, place receipt.Place) {
-	w.textBut(maps.Clone(w.texts), text, place, 0)
+	w.textBut(w.wrote.clone(), text, place, 0)
 }
 
-func (w *writing) text(text string, place receipt.Place, line int) { w.textBut(nil, text, place, line) }
+func (w *writing) text(text string, place receipt.Place, line int) {
+	w.textBut(texts{}, text, place, line)
+}
 
-func (w *writing) textBut(not map[string]bool, text string, place receipt.Place, line int) {
+func (w *writing) textBut(not texts, text string, place receipt.Place, line int) {
 	for _, c := range receipt.Find(text) {
-		if not[c.Text] {
+		if not.has(c.Text) {
 			continue
 		}
 		// The words around it are a part of what is judged, the place of a file
 		// in the transcript is not.
 		key := fmt.Sprint(c.Text, "\x00", place, "\x00", around(text, c, 100))
-		if w.seen[key] {
+		if w.seen.has(key) {
 			continue
 		}
-		w.seen[key], w.texts[strings.Clone(c.Text)] = true, true
+		w.seen.add(key)
+		w.wrote.add(c.Text)
 		if !w.room(c) {
 			continue
 		}
-		s := receipt.Sighting{Candidate: c, Place: place, Scope: w.scope, Arrived: w.arrived[c.Text]}
+		s := receipt.Sighting{Candidate: c, Place: place, Scope: w.scope, Arrived: w.arrived.has(c.Text)}
 		// All that a Judge looks at, and not all of a file with it.
 		s.In = strings.Clone(around(text, c, receipt.Reach))
 		s.Start = min(c.Start, receipt.Reach)
@@ -211,32 +237,32 @@ func around(text string, c receipt.Candidate, reach int) string {
 
 func (w *writing) came(text string) {
 	for _, c := range receipt.Find(text) {
-		w.arrived[strings.Clone(c.Text)] = true // and not all of the result with it
+		w.arrived.add(c.Text)
 	}
 }
 
 // idle tells of subagents that reported without a call of their own. It is
 // asked at the end: one that works in the background comes back at once.
 func (w *writing) idle() []string {
-	var texts []string
+	var told []string
 	for _, d := range w.asked {
 		if w.reported[d.id] && !w.acted[d.id] {
-			texts = append(texts, "a subagent reported without having called a single tool; it had been asked: "+d.asked)
+			told = append(told, "a subagent reported without having called a single tool; it had been asked: "+d.asked)
 		}
 	}
-	return texts
+	return told
 }
 
 // notJudged tells of what was too much to be judged.
 func (w *writing) notJudged() []string {
-	var texts []string
+	var told []string
 	if w.beyond > 0 {
-		texts = append(texts, fmt.Sprintf("the agent wrote %d further receipts, which were not judged", w.beyond))
+		told = append(told, fmt.Sprintf("the agent wrote %d further receipts, which were not judged", w.beyond))
 	}
 	if w.repeated > 0 {
-		texts = append(texts, fmt.Sprintf("the agent repeated its receipts %d times more, and the sentences beside them were not held against the results", w.repeated))
+		told = append(told, fmt.Sprintf("the agent repeated its receipts %d times more, and the sentences beside them were not held against the results", w.repeated))
 	}
-	return texts
+	return told
 }
 
 // commitMessages are what the commits say that were made in an attempt, as far
