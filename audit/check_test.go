@@ -216,6 +216,7 @@ func TestCalls(t *testing.T) {
 	n.add(receipt.Record{Event: receipt.CallDenied, Scope: scope, Tool: "Write", ToolUseID: "3"})
 	n.add(receipt.Record{Event: receipt.Deferred, Scope: scope, Tool: "Bash", ToolUseID: "4"})
 	n.add(receipt.Record{Event: receipt.CallRevoked, Scope: scope, ToolUseID: "1"})
+	n.add(receipt.Record{Event: receipt.CallFail, Scope: scope, Tool: "Bash", ToolUseID: "5", ResultSHA256: receipt.SumHex([]byte(receipt.CutOff))})
 	trail := n.trail()
 	trail.Records = append(trail.Records, []byte("damaged"))
 	ts := now.Unix()
@@ -224,6 +225,7 @@ func TestCalls(t *testing.T) {
 		{Record: 2, TS: ts, Scope: scope, Tool: "Bash", ToolUseID: "2", Outcome: "failed"},
 		{Record: 3, TS: ts, Scope: scope, Tool: "Write", ToolUseID: "3", Outcome: "refused"},
 		{Record: 4, TS: ts, Scope: scope, Tool: "Bash", ToolUseID: "4", Outcome: "deferred"},
+		{Record: 6, TS: ts, Scope: scope, Tool: "Bash", ToolUseID: "5", Outcome: "cut off"},
 	}
 	if diff := cmp.Diff(want, Calls(trail.Records), cmp.Comparer(func(a, b receipt.Token) bool { return a == b })); diff != "" {
 		t.Error(diff)

@@ -43,18 +43,21 @@ type Call struct {
 	Scope      string        `json:"scope"`  // the attempt
 	Tool       string        `json:"tool"`
 	ToolUseID  string        `json:"tool_use_id"`
-	Outcome    string        `json:"outcome"` // ok, failed, refused, deferred
+	Outcome    string        `json:"outcome"` // ok, failed, cut off, refused, deferred
 	Receipt    receipt.Token `json:"receipt"` // of an ok one
 	Revoked    bool          `json:"revoked,omitempty"`
 	ArgsSHA256 string        `json:"args_sha256"`
 }
 
-// outcome is what people call the event of a call; "" is for other events.
-func outcome(e receipt.Event) string {
-	switch e {
+// outcome is what people call the end of a call; "" is for other events.
+func outcome(r receipt.Record) string {
+	switch r.Event {
 	case receipt.CallOK:
 		return "ok"
 	case receipt.CallFail:
+		if r.ResultSHA256 == receipt.SumHex([]byte(receipt.CutOff)) {
+			return "cut off"
+		}
 		return "failed"
 	case receipt.CallDenied:
 		return "refused"
@@ -78,7 +81,7 @@ func Calls(records [][]byte) []Call {
 		if r.Event == receipt.CallRevoked {
 			withdrawn[[2]string{r.Scope, r.ToolUseID}] = true
 		}
-		if out := outcome(r.Event); out != "" {
+		if out := outcome(r); out != "" {
 			calls = append(calls, Call{
 				Record: i, TS: r.TS, Scope: r.Scope, Tool: r.Tool, ToolUseID: r.ToolUseID,
 				Outcome: out, Receipt: r.Receipt, ArgsSHA256: r.ArgsSHA256,

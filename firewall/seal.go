@@ -60,6 +60,7 @@ type sealed struct {
 	results  [2]sum // as reported, and with the receipt in it
 	inline   bool   // the receipt stands in the result itself
 	first    *sum   // of the first result that the stream showed; nil = it showed none
+	failure  string // hash of the error that the stream shows; "" = none
 	counted  bool   // as one that has a receipt
 	whole    whole  // the file that has all of a long output
 }

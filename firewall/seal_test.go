@@ -381,11 +381,13 @@ func TestCallsThatWereCutOffAreRecorded(t *testing.T) {
 		w.Shown(id, "Bash", "make", json.RawMessage(goTest))
 	}
 	w.Elsewhere("x")
+	w.Result("v", nil, "Exit code 137", true)
 	w.Asked(t.Context(), Request{Tool: "Bash", ToolUseID: "y", Input: json.RawMessage(goTest)}, false, false) // never shown
 	var got []string
 	for _, r := range w.Account().Untold {
 		got = append(got, string(r.Event)+" "+r.ToolUseID+" "+r.Tool)
-		if r.ResultSHA256 != receipt.SumHex([]byte(CutOff)) || len(r.ArgsSHA256) != 64 || strings.Trim(r.ArgsSHA256, "0") == "" {
+		text := map[string]string{"u": receipt.CutOff, "v": "Exit code 137"}[r.ToolUseID]
+		if r.ResultSHA256 != receipt.SumHex([]byte(text)) || len(r.ArgsSHA256) != 64 || strings.Trim(r.ArgsSHA256, "0") == "" {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -36,6 +36,9 @@ func (s *Seal) Result(id string, structured json.RawMessage, text string, failed
 	if why != "" {
 		s.contradicted(id, c, why)
 	}
+	if failed && !again {
+		c.failure = receipt.SumHex([]byte(text))
+	}
 	if again || failed {
 		return
 	}
@@ -132,19 +135,19 @@ func (s *Seal) NotRun(id, text string) {
 		s.contradicted(id, c, "the client's stream shows that it did not run")
 		return
 	}
-	s.untold = append(s.untold, s.record(receipt.CallDenied, id, c, text))
+	s.untold = append(s.untold, s.record(receipt.CallDenied, id, c, receipt.SumHex([]byte(text))))
 	c.input = nil
 }
 
 // record is of a call about which no hook said how it ended.
-func (s *Seal) record(event receipt.Event, id string, c *sealed, text string) receipt.Record {
+func (s *Seal) record(event receipt.Event, id string, c *sealed, result string) receipt.Record {
 	args := c.asked
 	if args == (sum{}) {
 		args, _ = canonicalSum(c.input) // of what cannot be read there is none
 	}
 	return receipt.Record{
 		Event: event, Scope: s.Scope, Tool: c.tool, ToolUseID: id, TS: s.Now().Unix(),
-		ArgsSHA256: fmt.Sprintf("%x", args), ResultSHA256: receipt.SumHex([]byte(text)),
+		ArgsSHA256: fmt.Sprintf("%x", args), ResultSHA256: result,
 	}
 }
 
@@ -155,21 +158,20 @@ func (s *Seal) Elsewhere(id string) {
 	delete(s.calls, id)
 }
 
-// CutOff is what is hashed as the result of a call of which none came.
-const CutOff = "no result came: the attempt ended first"
-
-// cutOff are the records of the calls that may have run and of which no result
-// came, in the order in which they were made. The lock is held.
-func (s *Seal) cutOff() (records []receipt.Record) {
+// unreported are the records of the calls that may have run and of which no hook
+// told: no result came, or the stream shows that they were cut off. They are in
+// the order in which the calls were made. The lock is held.
+func (s *Seal) unreported() (records []receipt.Record) {
 	var ids []string
 	for id, c := range s.calls {
-		if c.place > 0 && !c.reported && !c.refused && c.first == nil {
+		if c.place > 0 && !c.reported && !c.refused && (c.first == nil || c.failure != "") {
 			ids = append(ids, id)
 		}
 	}
 	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(s.calls[a].place, s.calls[b].place) })
 	for _, id := range ids {
-		records = append(records, s.record(receipt.CallFail, id, s.calls[id], CutOff))
+		c := s.calls[id]
+		records = append(records, s.record(receipt.CallFail, id, c, cmp.Or(c.failure, receipt.SumHex([]byte(receipt.CutOff)))))
 	}
 	return records
 }
@@ -238,5 +240,5 @@ func (s *Seal) Account() Account {
 	if s.unnamed > 0 {
 		coverage.Missing = append(slices.Clone(coverage.Missing), fmt.Sprintf("and %d more", s.unnamed))
 	}
-	return Account{coverage, s.faults, s.revoked, append(slices.Clone(s.untold), s.cutOff()...)}
+	return Account{coverage, s.faults, s.revoked, append(slices.Clone(s.untold), s.unreported()...)}
 }

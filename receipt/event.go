@@ -13,8 +13,8 @@ const (
 	// CallRevoked withdraws the receipt of a call that came back well before;
 	// result_sha256 is of the reason.
 	CallRevoked Event = "call_revoked"
-	// CallFail is a call that came back with an error; result_sha256 is of the
-	// error's text. It has no receipt.
+	// CallFail is a call that came back with an error, or did not come back;
+	// result_sha256 is of the error's text, or of CutOff. It has no receipt.
 	CallFail Event = "call_fail"
 	// CallDenied is a call that was refused before it ran; result_sha256 is of
 	// the reason given.
@@ -46,6 +46,9 @@ const (
 	// StoryClose ends a scope.
 	StoryClose Event = "story_close"
 )
+
+// CutOff is the error of a call of which no result came: it may have run.
+const CutOff = "no result came: the attempt ended first"
 
 // Known reports whether e is one of the events above.
 func (e Event) Known() bool {

@@ -119,7 +119,7 @@ func (p *printer) missing(calls []string) string {
 func (p *printer) receiptCall(story string, tool int, c *ReceiptCall) {
 	style := p.Ok
 	switch c.word() {
-	case "failed", "refused", "deferred":
+	case "failed", "cut off", "refused", "deferred":
 		style = p.Warn
 	case "revoked":
 		style = p.Danger

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/seed-b23e517c/loop/internal/fakeapi"
@@ -145,4 +146,29 @@ func TestReceiptsOfOddResults(t *testing.T) {
 	if got["ok"] != a.Receipts.Results || got["refused"] != 3 || got["failed"] == 0 {
 		t.Errorf("%v of %+v", got, a.Receipts)
 	}
+}
+
+// A call that was cut off may have done its work: it stands in the list, too.
+func TestReceiptsOfACallThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	title := "Be cut off"
+	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
+		fakeapi.Call(fakeapi.Bash("echo a"), fakeapi.Bash("echo x >started; sleep 100")), fakeapi.Say("done"),
+	}}})
+	w.stories("", title)
+	p := w.startLoop("run")
+	if !within(patience, func() bool { return w.read("repo/started") != "" }) {
+		t.Fatal("it was not called")
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	p.wait()
+	got := w.loop("receipts").stdout
+	for _, want := range []string{"1 of 1 result has a receipt", "Bash  failed    –  echo x >started; sleep 100"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	w.loop("audit", "verify").want(t, 0)
 }
