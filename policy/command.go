@@ -134,6 +134,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	}
 	inside, seen := r.follow(prog, c)
 	add(inside...)
+	add(r.loads(prog, c)...)
 	var said []Hit
 	if t := r.tool(prog); t != nil {
 		said = r.toolCall(t, c)

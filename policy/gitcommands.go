@@ -79,7 +79,7 @@ func (r *reading) setting(e gitEntry) []Hit {
 		return nil
 	}
 	key := e.file + "\x00" + e.key
-	return r.onceByGit(key, func() []Hit {
+	return r.outsideOnce(key, func() []Hit {
 		hits, _ := r.following(key, func() []Hit { return r.recipe(cmd, e.file, e.line) })
 		return hits
 	})
@@ -150,6 +150,16 @@ func (r *reading) gitCommandEnv(c *shell.Command) []Hit {
 		}
 		if n, ok := strings.CutPrefix(e.Name, "GIT_CONFIG_KEY_"); ok {
 			keys[n] = e.Value.Text
+		}
+	}
+	for _, w := range c.Argv {
+		setting, _ := strings.CutPrefix(w.Text, "--config-env=")
+		if i := strings.LastIndexByte(setting, '='); i > 0 && setting != w.Text {
+			for _, e := range c.Env {
+				if e.Name == setting[i+1:] {
+					hits = append(hits, r.gitCommandKey(setting[:i], e.Value.Text)...)
+				}
+			}
 		}
 	}
 	for _, e := range c.Env {

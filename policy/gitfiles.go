@@ -120,7 +120,7 @@ func (r *reading) hook(c *shell.Command, name string) []Hit {
 	if !ok {
 		return nil
 	}
-	return r.onceByGit(file, func() []Hit {
+	return r.outsideOnce(file, func() []Hit {
 		if lang := languageOfFile("", text); lang != "" && lang != "shell" {
 			return r.programFile(lang, text, file)
 		}
@@ -129,21 +129,22 @@ func (r *reading) hook(c *shell.Command, name string) []Hit {
 	})
 }
 
-// onceByGit follows what git runs for a file's or a setting's sake, once in a
-// call, and keeps what reaches outside. What hides there is not counted.
-func (r *reading) onceByGit(key string, follow func() []Hit) []Hit {
+// outsideOnce follows what a tool runs by itself, for a file's or a setting's
+// sake, once in a call, and keeps what reaches outside. What hides there is not
+// counted.
+func (r *reading) outsideOnce(key string, follow func() []Hit) []Hit {
 	key += "\x00" + strconv.Itoa(len(r.tree.stack)) // from deep down less is followed
-	if hits, ok := r.tree.byGit[key]; ok {
+	if hits, ok := r.tree.ranBy[key]; ok {
 		return slices.Clone(hits)
 	}
-	if r.tree.byGit == nil {
-		r.tree.byGit = map[string][]Hit{}
+	if r.tree.ranBy == nil {
+		r.tree.ranBy = map[string][]Hit{}
 	}
-	r.tree.byGit[key] = nil // it runs itself: nothing more to see
+	r.tree.ranBy[key] = nil // it runs itself: nothing more to see
 	before := r.blind()
 	hits := reachOutside(follow())
 	r.tree.hidden = before
-	r.tree.byGit[key] = hits
+	r.tree.ranBy[key] = hits
 	return slices.Clone(hits)
 }
 

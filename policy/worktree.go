@@ -35,7 +35,7 @@ type worktree struct {
 	modules []string // folders that Python modules are looked for in
 
 	configs map[string][]gitEntry // configurations of git's that were read
-	byGit   map[string][]Hit      // what git's hooks and settings run, by file and key
+	ranBy   map[string][]Hit      // what tools run by themselves, by file and key
 
 	dir    string   // where the line that is being read stands, as seen from cwd
 	stack  []string // the files, and targets in them, that are being followed

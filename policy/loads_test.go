@@ -1,0 +1,66 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// What was put where a tool looks first leaves with the next test or build.
+func TestWhatToolsLoadByThemselves(t *testing.T) {
+	const (
+		py = "import os\nos.system('git push')\n"
+		js = "require('child_process').execSync('git push')\nmodule.exports = {}\n"
+		sh = "#!/bin/sh\ngit push\n"
+	)
+	s := builtin(t)
+	for _, c := range []struct {
+		line  string
+		files map[string]string
+		at    string // where the push stands; "" = nothing leaves
+	}{
+		{"pytest -q", map[string]string{"conftest.py": py}, "conftest.py:2"},
+		{"python3 -m pytest tests", map[string]string{"tests/conftest.py": "def pytest_sessionstart(s):\n    import os\n    os.system('git push')\n"}, "tests/conftest.py:3"},
+		{"pip install -e .", map[string]string{"setup.py": py}, "setup.py:2"},
+		{"npx jest", map[string]string{"jest.config.js": js}, "jest.config.js:1"},
+		{"npm test", map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`, "vite.config.ts": js}, "vite.config.ts:1"},
+		{"npx eslint .", map[string]string{".eslintrc.cjs": js}, ".eslintrc.cjs:1"},
+		{"npx jest", map[string]string{"node_modules/.bin/jest": sh}, "node_modules/.bin/jest:2"},
+		{"PATH=$PWD/bin:$PATH ls", map[string]string{"bin/ls": sh}, "bin/ls:2"},
+		{"export PATH=./bin:$PATH; git status", map[string]string{"bin/git": sh}, "bin/git:2"},
+		{"npm test", map[string]string{"package.json": `{"scripts":{"test":"true"}}`, ".npmrc": "script-shell=./sh.sh\n", "sh.sh": sh}, "sh.sh:2"},
+		{"npm ci", map[string]string{".npmrc": "node-options=--require=./p.js\n", "p.js": js}, "p.js:1"},
+		{"pnpm install", map[string]string{".pnpmfile.cjs": js}, ".pnpmfile.cjs:1"},
+		{"yarn test", map[string]string{"package.json": `{"scripts":{"test":"true"}}`, ".yarnrc.yml": "yarnPath: ./y.js\n", "y.js": js}, "y.js:1"},
+		{"cargo test", map[string]string{".cargo/config.toml": "[build]\nrustc-wrapper = \"./w.sh\"\n", "w.sh": sh}, "w.sh:2"},
+		{"cargo build", map[string]string{"build.rs": "use std::process::Command;\nfn main() {\n    Command::new(\"git\").args([\"push\"]).status();\n}\n"}, "build.rs:3"},
+		{"GOFLAGS=-toolexec=./w.sh go build", map[string]string{"w.sh": sh}, "w.sh:2"},
+		{"npx lint-staged", map[string]string{"package.json": `{"lint-staged":{"*.js":["eslint","git push"]}}`}, "package.json:0"},
+		{"PYTHONPATH=lib python3 -c 1", map[string]string{"lib/sitecustomize.py": py}, "lib/sitecustomize.py:2"},
+		{"MAKEFILES=x.mk make a", map[string]string{"Makefile": "a:\n\ttrue\n", "x.mk": "a:\n\tgit push\n"}, "x.mk:2"},
+		{"direnv allow", map[string]string{".envrc": sh}, ".envrc:2"},
+
+		{"pytest -q", map[string]string{"conftest.py": "import pytest\n@pytest.fixture\ndef repo():\n    import os\n    os.system('git push')\n"}, ""},
+		{"npx jest", map[string]string{"jest.config.js": "const { execSync } = require('child_process')\nmodule.exports = { globals: { rev: execSync('git rev-parse HEAD') } }\n"}, ""},
+		{"npx jest", map[string]string{"node_modules/.bin/jest": "#!/usr/bin/env node\n" + js}, ""},
+		{"npx jest", map[string]string{"node_modules/.bin/jest": "#!/bin/sh\nexec node \"$basedir/../jest/bin/jest.js\" \"$@\"\n"}, ""},
+		{"npm ci", map[string]string{".npmrc": "registry=https://registry.example/\nsave-exact=true\nscript-shell=/bin/bash\n"}, ""},
+		{"yarn test", map[string]string{"package.json": `{"scripts":{"test":"true"}}`, ".yarnrc.yml": "yarnPath: .yarn/releases/yarn-4.cjs\nnodeLinker: node-modules\n"}, ""},
+		{"cargo test", map[string]string{".cargo/config.toml": "[target.x86_64-unknown-linux-gnu]\nlinker = \"clang\"\nrustflags = [\"-C\", \"link-arg=-fuse-ld=lld\"]\n"}, ""},
+		{"npx lint-staged", map[string]string{"package.json": `{"lint-staged":{"*.js":["eslint --fix","prettier --write"]}}`}, ""},
+		{"pip install requests", map[string]string{"setup.py": py}, ""},
+		{"direnv status", map[string]string{".envrc": sh}, ""},
+	} {
+		read := func(name string) (string, bool) {
+			text, ok := c.files[strings.TrimPrefix(name, "/w/")]
+			return text, ok
+		}
+		res := s.Classify(Call{Tool: "Bash", Input: mustJSON(t, map[string]string{"command": c.line}), Cwd: "/w", ReadFile: read})
+		at := ""
+		if res.Tier == External && len(res.Hits) > 0 {
+			at = strings.TrimPrefix(res.Hits[0].File, "/w/") + ":" + itoa(res.Hits[0].Line)
+		}
+		if at != c.at {
+			t.Errorf("%s with %s: at %q, want %q: %v", c.line, mustJSON(t, c.files), at, c.at, res.Hits)
+		}
+	}
+}
