@@ -55,6 +55,7 @@ func killedNights() map[string]killedNight {
 		"stash":     {steps: passes, flags: []string{"--stash"}, dirty: true},
 		"dirty":     {steps: passes, flags: []string{"--allow-dirty"}, dirty: true},
 		"no branch": {steps: passes, flags: []string{"--no-branch"}},
+		"worktree":  {steps: passes, flags: []string{"--worktree"}},
 		// The first try breaks the gate and changes what it runs.
 		"parked": {
 			steps: func(n *longNight) []sim.Step {
@@ -187,7 +188,11 @@ func (k killedNight) killAt(t *testing.T, killers ...*killer) {
 	}
 	n.checkRecords()
 	n.checkWork(k)
-	n.checkFiles()
+	if slices.Contains(k.flags, "--worktree") {
+		n.checkFiles(ofTheTree)
+	} else {
+		n.checkFiles()
+	}
 	if left := n.left(); len(left) > 0 {
 		t.Errorf("left running: %q", left)
 	}
@@ -280,14 +285,40 @@ func (n *longNight) checkRecords() {
 	}
 }
 
+// workTree takes out, into a folder of its own, the one branch that a run with a
+// work tree has left, and gives its name.
+func (n *longNight) workTree() (dir, branch string) {
+	n.t.Helper()
+	_, names := n.do("git", "for-each-ref", "--format=%(refname:short)", "--no-merged", "main", "refs/heads/loop")
+	branches := strings.Fields(names)
+	if len(branches) != 1 {
+		n.t.Fatalf("branches with work: %q", branches)
+	}
+	dir = n.t.TempDir()
+	if code, out := n.do("git", "--work-tree="+dir, "checkout", "--ignore-other-worktrees", branches[0], "--", "."); code != 0 {
+		n.t.Fatal(out)
+	}
+	if code, out := n.do("git", "reset", "-q"); code != 0 {
+		n.t.Fatal(out)
+	}
+	return dir, branches[0]
+}
+
 // checkWork: the work is where it belongs, and the person's own is as it was.
 func (n *longNight) checkWork(k killedNight) {
 	n.t.Helper()
-	f, err := stories.Read(filepath.Join(n.repo, "prd.json"))
+	dir, at := n.repo, "HEAD"
+	if slices.Contains(k.flags, "--worktree") {
+		dir, at = n.workTree()
+		if _, err := os.Stat(filepath.Join(n.repo, "s1.txt")); err == nil {
+			n.t.Error("the work is in the person's checkout")
+		}
+	}
+	f, err := stories.Read(filepath.Join(dir, "prd.json"))
 	if err != nil || len(f.Stories) != 1 || !f.Stories[0].Done {
 		n.t.Errorf("the story is not done: %+v, %v", f, err)
 	}
-	if b, err := os.ReadFile(filepath.Join(n.repo, "s1.txt")); err != nil || string(b) != "work\n" {
+	if b, err := os.ReadFile(filepath.Join(dir, "s1.txt")); err != nil || string(b) != "work\n" {
 		n.t.Errorf("its work is %q, %v", b, err)
 	}
 	if _, out := n.do("git", "log", "--format=%s", "main"); out != "start\n" {
@@ -304,7 +335,7 @@ func (n *longNight) checkWork(k killedNight) {
 	if _, out := n.do("git", "status", "--porcelain"); out != want {
 		n.t.Errorf("status %q, want %q", out, want)
 	}
-	if _, out := n.do("git", "log", "--format=%(trailers:key=Loop-Story,valueonly,separator=%x2c)", "main..HEAD"); branch && out != "1\n" {
+	if _, out := n.do("git", "log", "--format=%(trailers:key=Loop-Story,valueonly,separator=%x2c)", "main.."+at); branch && out != "1\n" {
 		n.t.Errorf("commits of stories: %q", out)
 	}
 	// What failed is kept.
@@ -323,13 +354,18 @@ func (n *longNight) checkWork(k killedNight) {
 // whatStays are the files of a state folder in which nothing goes on.
 var whatStays = regexp.MustCompile(`^(queue\.db|queue\.db\.lock|numbers|run\.lock|spool\.lock|status\.json|gate-files-left\.json|audit(/.*)?|runs|runs/[^/]+|runs/[^/]+/[^/]+-[0-9]+(/(prompt\.md|rules\.md|transcript\.jsonl|stderr\.log|index|gate-file-\d+-as-left))?)$`)
 
-// checkFiles: nothing lies about that was only there for a moment.
-func (n *longNight) checkFiles() {
+// ofTheTree are the files of a session's work tree, which stays for the next run.
+var ofTheTree = regexp.MustCompile(`^worktrees(/[0-9a-f]{8}(/(\.git|gate\.sh|loop\.toml|prd\.json|s1\.txt))?)?$`)
+
+// checkFiles: nothing lies about that was only there for a moment. more is what
+// else may stay.
+func (n *longNight) checkFiles(more ...*regexp.Regexp) {
 	n.t.Helper()
+	stays := append(more, whatStays)
 	dirs, _ := filepath.Glob(filepath.Join(n.root, "state", "repo-*"))
 	state := os.DirFS(dirs[0])
 	err := fs.WalkDir(state, ".", func(name string, _ fs.DirEntry, err error) error {
-		if err == nil && name != "." && !whatStays.MatchString(name) {
+		if err == nil && name != "." && !slices.ContainsFunc(stays, func(x *regexp.Regexp) bool { return x.MatchString(name) }) {
 			n.t.Errorf("left in the state folder: %s", name)
 		}
 		return err
