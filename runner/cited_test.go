@@ -357,6 +357,19 @@ func TestReceiptsAreLogged(t *testing.T) {
 	}
 }
 
+// What a withdrawn receipt stood for is borne out by none.
+func TestWithdrawnReceiptsBearNothingOut(t *testing.T) {
+	c := newTrial(t)
+	rec := receipt.Record{Event: receipt.CallRevoked, Scope: scope(&c.a), ToolUseID: "t2"}
+	if err := c.store.AppendAudit(t.Context(), c.a.Session, "", rec.Next); err != nil {
+		t.Fatal(err)
+	}
+	got, err := receiptsOf(t.Context(), &c.o, c.a.Session)
+	if diff := cmp.Diff(map[string]string{"t0": c.earlier, "t1": c.ours}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
 // A subagent in the background comes back at once and works afterwards.
 func TestSubagentInTheBackgroundIsNotIdle(t *testing.T) {
 	c := newTrial(t)

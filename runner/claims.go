@@ -200,10 +200,13 @@ func receiptsOf(ctx context.Context, o *Options, session string) (map[string]str
 	}
 	out := map[string]string{}
 	for _, line := range trail.Records {
-		if r, err := receipt.ParseRecord(line); err == nil && r.ToolUseID != "" {
-			if t := r.Receipt.String(); t != "" {
-				out[r.ToolUseID] = t
-			}
+		r, err := receipt.ParseRecord(line)
+		switch {
+		case err != nil || r.ToolUseID == "":
+		case r.Event == receipt.CallRevoked:
+			delete(out, r.ToolUseID) // it bears nothing out
+		case !r.Receipt.IsZero():
+			out[r.ToolUseID] = r.Receipt.String()
 		}
 	}
 	return out, nil

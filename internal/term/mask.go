@@ -219,7 +219,7 @@ var maskers = sync.OnceValue(func() []masker {
 
 // MaskField is Mask for a value that stands apart from its name, as in JSON.
 func (k Masker) MaskField(name, value string) string {
-	if value == "" || isReference(value) || !isSecretName(strings.ToLower(name)) || within(k.known(value), 0, len(value)) {
+	if value == "" || isReference(value) || receiptAlone(value) || !isSecretName(strings.ToLower(name)) || within(k.known(value), 0, len(value)) {
 		return k.Mask(value)
 	}
 	return hide(value)

@@ -17,6 +17,13 @@ var receiptShape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + receiptPrefix + `([+-]?[0-9]{1,11}-)?([A-Za-z0-9_+/=-]*)`)
 })
 
+// receiptAlone reports whether a value is like a receipt and nothing else: so
+// much of it may be seen as of any other.
+func receiptAlone(value string) bool {
+	loc := receiptShape().FindStringSubmatchIndex(value)
+	return loc != nil && loc[0] == 0 && loc[1] == len(value) && loc[2] >= 0
+}
+
 // maskReceipts hides what is dressed up as a receipt and stands in no table: it
 // would be a hiding place for a secret otherwise. Words such as
 // zc-receipt-format are neither.

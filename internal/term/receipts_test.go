@@ -77,6 +77,12 @@ func TestMaskReceiptsWithoutTable(t *testing.T) {
 	if got := knows(issued).MaskField("token", issued); got != issued {
 		t.Errorf("%q", got)
 	}
+	if got := (Masker{}).MaskField("token", issued); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := (Masker{}).MaskField("token", "zc-receipt-hunter2"); got != "zc-r…" {
+		t.Errorf("%q", got)
+	}
 	if got := knows(issued).MaskField("token", issued+"!hunter2"); got != "zc-r…" {
 		t.Errorf("%q", got)
 	}
