@@ -241,8 +241,10 @@ func TestOneResultOfACall(t *testing.T) {
 		fault string
 	}{
 		"shown twice":       {func(w *sealWorld, u string) { w.Result("t", json.RawMessage(u), "ok", false) }, Coverage{Results: 1, Receipted: 1}, ""},
-		"another one":       {func(w *sealWorld, _ string) { w.Result("t", json.RawMessage(other), "FAIL", false) }, Coverage{1, 0, []string{"go test"}}, "a second result"},
-		"a failure":         {func(w *sealWorld, _ string) { w.Result("t", nil, "Exit code 1", true) }, Coverage{1, 0, []string{"go test"}}, "a second result"},
+		"another one":       {func(w *sealWorld, _ string) { w.Result("t", json.RawMessage(other), "FAIL", false) }, Coverage{1, 0, []string{"go test"}}, "shows another result"},
+		"a failure":         {func(w *sealWorld, _ string) { w.Result("t", nil, "Exit code 1", true) }, Coverage{1, 0, []string{"go test"}}, "shows that it failed"},
+		"text alone":        {func(w *sealWorld, u string) { w.Result("t", nil, "ok\n"+u, false) }, Coverage{Results: 1, Receipted: 1}, ""},
+		"another text":      {func(w *sealWorld, _ string) { w.Result("t", nil, "FAIL", false) }, Coverage{1, 0, []string{"go test"}}, "a result without it"},
 		"reported again":    {func(w *sealWorld, _ string) { w.Report(context.Background(), reported("Bash", goTest, other)) }, Coverage{1, 0, []string{"go test"}}, "a second result"},
 		"then not run":      {func(w *sealWorld, _ string) { w.NotRun("t", "denied") }, Coverage{Results: 1, Receipted: 1}, ""},
 		"of no known call":  {func(w *sealWorld, _ string) { w.Result("u", nil, "ok", false) }, Coverage{2, 1, []string{"call u"}}, ""},

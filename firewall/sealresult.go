@@ -15,8 +15,8 @@ import (
 
 // Result takes note of a result that the stream shows of a call that ran.
 // structured is the client's own form of it, nil where it gives none; text is
-// what the model reads. A call has one result: the client may repeat it, and
-// another one contradicts it.
+// what the model reads. A call has one result: the client may repeat it, in
+// another form too, and it counts once.
 func (s *Seal) Result(id string, structured json.RawMessage, text string, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,9 +30,6 @@ func (s *Seal) Result(id string, structured json.RawMessage, text string, failed
 		return
 	}
 	why := c.contradicts(structured, text, failed)
-	if again {
-		why = "the client's stream shows a second result"
-	}
 	if why != "" {
 		s.contradicted(id, c, why)
 	}
