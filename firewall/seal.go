@@ -54,6 +54,7 @@ type sealed struct {
 	reported bool
 	place    int  // among the calls that the stream showed, from 1
 	refused  bool // the firewall refused it, which is in the trail
+	notRun   bool // the stream shows that the client did not run it
 	failed   bool // it was reported as failed
 	doubled  bool // more than one result was reported
 	token    receipt.Token

@@ -291,6 +291,12 @@ func TestReportAndStreamDiffer(t *testing.T) {
 			w.Report(context.Background(), reported("Bash", goTest, bashResult))
 			w.Result("t", json.RawMessage(u), "ok", false)
 		}, "second result", true, 1},
+		"not run, and a result": {func(w *sealWorld) {
+			w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
+			w.NotRun("t", "denied")
+			w.Report(context.Background(), reported("Bash", goTest, bashResult))
+			w.Result("t", json.RawMessage(bashResult), "ok", false)
+		}, "of another call", false, 1},
 		"a refused one": {func(w *sealWorld) {
 			w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
 			w.Asked(context.Background(), reported("Bash", goTest, ""), true, true)

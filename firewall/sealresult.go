@@ -123,11 +123,10 @@ func (s *Seal) NotRun(id, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(id)
-	if c.refused || c.first != nil {
+	if c.refused || c.notRun || c.first != nil {
 		return // it is in the trail
 	}
-	got := sumOf(nil, text, true)
-	c.first = &got
+	c.notRun = true
 	if !c.token.IsZero() {
 		s.contradicted(id, c, "the client's stream shows that it did not run")
 		return
@@ -161,7 +160,7 @@ func (s *Seal) Elsewhere(id string) {
 func (s *Seal) unreported() (records []receipt.Record) {
 	var ids []string
 	for id, c := range s.calls {
-		if c.place > 0 && !c.reported && !c.refused && (c.first == nil || c.failure != "") {
+		if c.place > 0 && !c.reported && !c.refused && !c.notRun && (c.first == nil || c.failure != "") {
 			ids = append(ids, id)
 		}
 	}
