@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/internal/sim"
 	"github.com/seed-b23e517c/loop/queue"
+	"github.com/seed-b23e517c/loop/receipt"
 )
 
 // fleetNight is a night in which two stories are worked on at the same time,
@@ -684,5 +685,33 @@ func TestAReopenedStoryIsOpenInItsLane(t *testing.T) {
 	}
 	if got := n.ask("log", "--format=%s", "--reverse", w.Base+".."+w.Branch); !strings.HasPrefix(got, "stories that are open again\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+// Attempts that work at the same time write into one trail, each signs it, and
+// none takes the other's records for somebody else's.
+func TestReceiptsOfStoriesSideBySide(t *testing.T) {
+	t.Parallel()
+	n, _ := fleetNight(t, map[string]sim.Part{
+		"1": {Steps: []sim.Step{sim.Bash(meet("a", "b"), ""), sim.Bash("echo one > one; exit 0", ""), say("ok")}},
+		"2": {Steps: []sim.Step{sim.Bash(meet("b", "a"), ""), sim.Bash("echo two > two", ""), say("ok")}},
+	}, "first", "second")
+	snap := n.run(t.Context())
+	for _, a := range snap.Attempts {
+		if a.AuditRoot == "" || a.Receipts == nil || a.Receipts.Results != 2 || a.Receipts.Receipted != 2 {
+			t.Errorf("%s: root %q, %+v", a.Story, a.AuditRoot, a.Receipts)
+		}
+	}
+	for _, f := range snap.Findings {
+		if f.Kind == "tampered" || f.Kind == "receipt" {
+			t.Errorf("%s: %s", f.Kind, f.Text)
+		}
+	}
+	trail, err := n.store.Audit(t.Context(), snap.Session.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := receipt.Resume(trail.Records); err != nil || len(trail.Checkpoints) != 2 {
+		t.Errorf("%d states, %v", len(trail.Checkpoints), err)
 	}
 }
