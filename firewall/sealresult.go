@@ -1,6 +1,7 @@
 package firewall
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
@@ -186,7 +187,7 @@ func wholeOf(response json.RawMessage) whole {
 	var r struct {
 		Path string `json:"persistedOutputPath"`
 	}
-	if json.Unmarshal(response, &r) != nil || r.Path == "" {
+	if !bytes.Contains(response, []byte(`"persistedOutputPath"`)) || json.Unmarshal(response, &r) != nil || r.Path == "" {
 		return whole{}
 	}
 	sum, ok := fileSum(r.Path)
