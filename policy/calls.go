@@ -27,6 +27,10 @@ func (s *source) findCalls() []call {
 		switch c := s.code[i]; {
 		case c == '(':
 			switch name := s.nameAt(i); {
+			case name == "" && i > 0 && s.code[i-1] == ']':
+				if name, ok := s.indexed(i - 1); ok {
+					out = append(out, call{name, i + 1, s.closing(i)})
+				}
 			case name == "getattr", name == "require":
 				out = append(out, call{name, i + 1, s.closing(i)})
 				if k, ok := s.calledResult(name, i); ok {
@@ -106,15 +110,44 @@ func (s *source) nameAt(i int) string {
 func (s *source) calledResult(name string, i int) (call, bool) {
 	end := s.closing(i)
 	lits := s.within(i, end)
-	if end+1 >= len(s.code) || s.code[end+1] != '(' || len(lits) == 0 {
+	if end+1 >= len(s.code) || s.code[end+1] != '(' {
 		return call{}, false
 	}
-	target := lits[len(lits)-1].text
+	obj, key, _ := strings.Cut(s.code[i+1:end], ",")
+	target := ""
+	if len(lits) > 0 {
+		target = lits[len(lits)-1].text
+	} else if e := (expander{s: s}); name == "getattr" {
+		if v, ok := e.variable(strings.TrimSpace(key), 0); ok {
+			target = strings.Join(v.list, "")
+		}
+	}
+	if target == "" {
+		return call{}, false
+	}
 	if name == "getattr" {
-		obj, _, _ := strings.Cut(s.code[i+1:end], ",")
 		target = strings.TrimSpace(obj) + "." + target
 	}
 	return call{target, end + 2, s.closing(end + 1)}, true
+}
+
+// indexed is the name of a method that stands in brackets, which end at i:
+// axios['post'](...), globalThis['fetch'](...).
+func (s *source) indexed(i int) (string, bool) {
+	open := strings.LastIndexByte(s.code[:i], '[')
+	if open < 0 || i-open > 200 {
+		return "", false
+	}
+	lits := s.within(open, i)
+	if len(lits) != 1 || strings.Trim(s.code[open+1:i], "\" +") != "" {
+		return "", false
+	}
+	switch obj := s.nameBefore(open); obj {
+	case "globalThis", "window", "self", "global":
+		return lits[0].text, true
+	default:
+		return obj + "." + lits[0].text, true
+	}
 }
 
 // moduleBefore is the module that the call which ends before i loads:

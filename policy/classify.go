@@ -119,6 +119,9 @@ func (s *Set) byTool(c Call, in map[string]any) Result {
 	switch {
 	case c.Tool == "" || t.shellTools.has(key):
 		if cmd, ok := commandField(in); ok {
+			if key == "writebash" || key == "writestdin" {
+				cmd = strings.NewReplacer("{enter}", "\n", "\r", "\n").Replace(cmd)
+			}
 			return s.shellCall(cmd, in, c)
 		}
 		return finish(s.wordsOf(c, in), Mentioned)

@@ -148,7 +148,9 @@ const maxProgram = 256 << 10
 // program classifies a program text.
 func (r *reading) program(lang, text string) []Hit {
 	switch lang {
-	case "shell", "pwsh", "powershell":
+	case "pwsh", "powershell":
+		return append(r.line(text), dotNet(text)...)
+	case "shell":
 		return r.line(text)
 	}
 	if len(text) > maxProgram {
@@ -166,6 +168,9 @@ func (r *reading) program(lang, text string) []Hit {
 		}
 		for _, k := range calls {
 			if rule.Runs && quietCall(k.name) || !matchAny(rule.Calls, k.name) && !matchAny(rule.Calls, src.fullName(k.name)) {
+				continue
+			}
+			if rule.Runs && len(rule.CallArgs) > 0 && !rule.named(src, k) {
 				continue
 			}
 			if rule.Runs {

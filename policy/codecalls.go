@@ -53,10 +53,20 @@ func (r *rule) sends(s *source, k call) bool {
 	return !s.loopbackOnly()
 }
 
+// named: the arguments hold one of the words that the rule asks for.
+func (r *rule) named(s *source, k call) bool {
+	for _, w := range r.CallArgs {
+		if strings.Contains(s.code[k.start:k.end], w) {
+			return true
+		}
+	}
+	return false
+}
+
 // collects: the call is one of a collection, a digest or a template that
 // stands in the same expression: d.setdefault(k, []).append(x).
 func (s *source) collects(k call) bool {
-	if k.name == "Object.create" || k.name == "axios.create" {
+	if k.name == "Object.create" || k.name == "axios.create" || s.lang == "go" && goLibrary(k.name) || strings.HasSuffix(k.name, ".send") && readCommand(s.code[k.start:k.end]) {
 		return true
 	}
 	at := k.start - 1 - len(k.name)
@@ -78,6 +88,27 @@ func (s *source) collects(k call) bool {
 				return true
 			}
 			return of == "hmac.new" || of == "hashlib.new"
+		}
+	}
+	return false
+}
+
+// goLibrary: a call of a package that stays on this machine.
+func goLibrary(name string) bool {
+	pkg, _, _ := strings.Cut(name, ".")
+	return containsString([]string{"os", "fmt", "errors", "context", "strings", "bytes", "json", "time", "filepath", "bufio", "io", "ioutil", "log", "sync", "sort", "slices", "maps", "zip", "tar", "gzip", "template"}, pkg)
+}
+
+// readCommand: the request that is sent is one that only reads, as the AWS
+// library names them: new ListBucketsCommand({}).
+func readCommand(args string) bool {
+	_, name, ok := strings.Cut(args, "new ")
+	if !ok {
+		return false
+	}
+	for _, verb := range []string{"List", "Get", "Describe", "Head", "Query", "Scan", "BatchGet", "Select", "Search", "Lookup"} {
+		if strings.HasPrefix(name, verb) {
+			return true
 		}
 	}
 	return false
@@ -146,7 +177,7 @@ func readsInside(args string) bool {
 func (r *reading) evaluated(s *source, calls []call) []Hit {
 	var hits []Hit
 	for _, k := range calls {
-		if k.name != "eval" && !(k.name == "exec" && s.lang == "python") && k.name != "Function" {
+		if !evaluates(s.lang, k.name) {
 			continue
 		}
 		if args := s.text[k.start:k.end]; strings.Contains(args, "b64decode") || strings.Contains(args, "atob") || strings.Contains(args, "decode(") || strings.Contains(args, "base64") {
@@ -161,6 +192,20 @@ func (r *reading) evaluated(s *source, calls []call) []Hit {
 		}
 	}
 	return hits
+}
+
+// evaluates: the call runs the text that it is given as code of its own
+// language.
+func evaluates(lang, name string) bool {
+	switch last := name[strings.LastIndexAny(name, ".:>")+1:]; last {
+	case "eval", "Function", "instance_eval", "class_eval", "loadstring":
+		return true
+	case "exec", "compile":
+		return lang == "python" && name == last
+	case "runInThisContext", "runInNewContext", "runInContext", "Script", "compileFunction":
+		return lang == "javascript"
+	}
+	return false
 }
 
 // tclExecs classifies the commands behind Tcl's exec.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -18,7 +19,7 @@ func (r *reading) editor(prog string, c *shell.Command) []Hit {
 		return r.bangs(strings.Split(c.Stdin.Text, "\n"), "!")
 	case "psql", "pgcli", "mysql", "mariadb", "sqlite3", "litecli", "duckdb", "mycli":
 		lines := append(wordTexts(c.Argv[1:]), strings.Split(c.Stdin.Text, "\n")...)
-		return append(r.serverPrograms(lines), r.bangs(lines, `\! `, `\!`, ".shell ", ".system ", "system ")...)
+		return append(r.serverPrograms(lines), r.bangs(lines, "--pager=", `\! `, `\!`, ".shell ", ".system ", "system ")...)
 	case "screen":
 		return r.stuffed(c)
 	case "ipython", "jupyter":
@@ -27,12 +28,50 @@ func (r *reading) editor(prog string, c *shell.Command) []Hit {
 			lines = append(lines, strings.Split(f.Text, "\n")...)
 		}
 		return r.bangs(append(lines, wordTexts(c.Argv[1:])...), "!", "%system ", "%sx ")
+	case "xterm", "urxvt", "rxvt", "konsole", "alacritty", "foot", "st", "lxterminal", "xfce4-terminal", "terminator", "tilix", "mate-terminal", "ghostty", "kitty", "terminology":
+		return r.terminal(c)
+	case "start-stop-daemon":
+		for _, o := range []string{"--exec", "-x", "--startas", "-a"} {
+			if v := afterWord(c.Argv, o); len(v) > 0 && !slices.Contains(wordTexts(c.Argv), "--stop") {
+				return r.line(lineOf(append(v[:1:1], afterWord(c.Argv, "--")...)))
+			}
+		}
+	case "socat":
+		return r.addresses(c)
 	case "less", "more", "most":
 		return r.bangs(wordTexts(c.Argv[1:]), "+!", "++!")
 	case "gdb", "lldb":
 		return r.bangs(wordTexts(c.Argv), "shell ", "!", "platform shell ")
 	}
 	return nil
+}
+
+// terminal classifies what a terminal emulator is told to run in its window.
+func (r *reading) terminal(c *shell.Command) []Hit {
+	for _, o := range []string{"-e", "-x", "--command", "--execute", "--"} {
+		if rest := afterWord(c.Argv, o); len(rest) == 1 {
+			return r.line(rest[0].Text)
+		} else if len(rest) > 1 {
+			return r.line(lineOf(rest))
+		}
+	}
+	return nil
+}
+
+// addresses classifies the commands among socat's addresses: EXEC:, SYSTEM:.
+func (r *reading) addresses(c *shell.Command) []Hit {
+	var hits []Hit
+	for _, w := range c.Argv[1:] {
+		kind, cmd, ok := strings.Cut(w.Text, ":")
+		switch strings.ToUpper(kind) {
+		case "EXEC", "SYSTEM", "SHELL":
+			if ok {
+				cmd, _, _ = strings.Cut(cmd, ",")
+				hits = append(hits, r.line(strings.Trim(cmd, `"'`))...)
+			}
+		}
+	}
+	return hits
 }
 
 func orLanguage(lang, other string) string {

@@ -259,6 +259,11 @@ func powershellSends(a *args, _ []shell.Word) bool {
 	if allLoopback(a) {
 		return false
 	}
+	for _, w := range a.words {
+		if len(w.Text) > 1 && w.Text[0] == '@' && isIdent(w.Text[1]) {
+			return true // its parameters stand in a variable
+		}
+	}
 	for i, o := range a.opts {
 		n := strings.ToLower(o.name)
 		switch {

@@ -88,6 +88,18 @@ func anyOf(words []string, set map[string]bool) bool {
 	return false
 }
 
+// services are words in a server's name that say that it speaks for a service,
+// whatever else it is named for: time-tracker, google-docs.
+func servesOthers(words []string) bool {
+	for _, w := range words {
+		switch w {
+		case "google", "azure", "aws", "gcp", "github", "gitlab", "slack", "notion", "jira", "atlassian", "confluence", "cloud", "drive", "hub", "tracker", "tracking", "toggl", "clockify", "harvest", "remote", "hosted", "online", "prod", "production", "saas", "office", "microsoft", "zoho", "hubspot", "salesforce":
+			return true
+		}
+	}
+	return false
+}
+
 // server finds what is known of a server by its name.
 func (t *mcpTable) server(name string) *mcpServer {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
@@ -96,7 +108,11 @@ func (t *mcpTable) server(name string) *mcpServer {
 	joined := strings.Join(words, "-")
 	for i := range t.servers {
 		for _, n := range t.servers[i].Names {
-			if n == joined || containsRun(words, strings.Split(n, "-")) {
+			if n == joined {
+				return &t.servers[i]
+			}
+			own := strings.Split(n, "-")
+			if containsRun(words, own) && (t.servers[i].tier == External || servesOthers(own) || !servesOthers(words)) {
 				return &t.servers[i]
 			}
 		}
@@ -171,6 +187,9 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 	if hit.Tier < External && hit.Net || hit.Rule == "mcp-unknown" {
 		hit = t.byOperation(hit, in)
 	}
+	if hit.Rule == "mcp-playwright" && looksOnly(in) {
+		hit.Tier, hit.Net = Local, true
+	}
 	if h, ok := s.statement(words, in); ok && (known == nil || known.tier == External) {
 		hit = h
 	}
@@ -184,6 +203,15 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 		hits = append(hits, s.codeArguments(in, c.Cwd)...)
 	}
 	return finish(hits, Mentioned)
+}
+
+// looksOnly: the tool that moves the mouse and types is told to look.
+func looksOnly(in map[string]any) bool {
+	switch v, _ := in["action"].(string); v {
+	case "screenshot", "zoom", "scroll", "scroll_to", "wait", "hover", "mouse_move", "cursor_position":
+		return true
+	}
+	return false
 }
 
 // withLanguage is the input with the language of its code.

@@ -18,7 +18,13 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 		if sub == "run" || sub == "test" || sub == "build" || sub == "install" {
 			return r.programs("go", c)
 		}
-	case "gcc", "cc", "clang", "g++", "clang++", "tcc", "rustc", "javac", "kotlinc", "scalac", "zig", "nim":
+	case "rustc", "rust-script":
+		return r.programs("rust", c)
+	case "cargo":
+		if sub == "script" || sub == "-Zscript" || strings.HasPrefix(sub, "+") {
+			return r.programs("rust", c)
+		}
+	case "gcc", "cc", "clang", "g++", "clang++", "tcc", "javac", "kotlinc", "scalac", "zig", "nim":
 		return r.programs("go", c)
 	case "java", "scala", "kotlin", "jshell", "jbang":
 		return r.programs("java", c)
@@ -32,6 +38,10 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 		return r.railsCode(sub, c)
 	case "docker", "podman", "buildah", "docker-compose", "podman-compose", "task", "go-task", "just", "nerdctl":
 		return r.recipes(c)
+	}
+	// uv run a.py: the file itself is what is run, whatever starts it
+	if lang := languageOfFile(prog, ""); lang != "" && lang != "shell" && len(c.Files) == 1 && c.Files[0].Name == c.Argv[0].Text {
+		return r.programs(lang, c)
 	}
 	return nil
 }

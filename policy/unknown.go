@@ -56,7 +56,7 @@ func filterOption(s string) bool {
 // it is given.
 func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit {
 	t := r.set.table()
-	if len(rest) == 0 || hasDry(c.Argv) {
+	if len(rest) == 0 || hasDry(c.Argv) || len(rest) > 1 && t.counter.has(rest[1].Text) { // release notes
 		return nil
 	}
 	if !t.verbs.has(rest[0].Text) {
@@ -126,7 +126,7 @@ func publicNoun(s string) bool {
 	switch strings.TrimSuffix(s, "s") {
 	case "pr", "mr", "pull", "pullrequest", "pull-request", "merge-request", "mergerequest", "issue", "ticket", "comment", "release", "gist", "incident",
 		"workitem", "work-item", "message", "tweet", "post", "invoice", "payment", "payout", "refund", "transfer", "mail", "email", "pipeline",
-		"workflow-run", "review", "discussion", "sub-issue", "snippet", "webhook", "droplet":
+		"workflow-run", "review", "domain", "dns", "dns-record", "discussion", "sub-issue", "snippet", "webhook", "droplet":
 		return true
 	}
 	return false
@@ -204,6 +204,20 @@ func (r *reading) subexpressions(prog string, c *shell.Command) []Hit {
 		}
 	}
 	return hits
+}
+
+// dotNet judges PowerShell's calls of .NET classes that send.
+func dotNet(text string) []Hit {
+	low := strings.ToLower(text)
+	if !strings.Contains(low, "net.") && !strings.Contains(low, "client") {
+		return nil
+	}
+	for _, m := range []string{".uploadstring", ".uploaddata", ".uploadfile", ".uploadvalues", ".postasync", ".putasync", ".patchasync", ".deleteasync", ".sendasync", ".sendmailasync", ".getrequeststream"} {
+		if strings.Contains(low, m) && !strings.Contains(low, "://localhost") && !strings.Contains(low, "://127.0.0.1") {
+			return []Hit{{Rule: "dotnet-send", Tier: External, Why: "PowerShell sends through a class of .NET.", Text: text}}
+		}
+	}
+	return nil
 }
 
 // isCmdlet: Verb-Noun, as PowerShell names its commands.

@@ -333,12 +333,25 @@ func (w *walker) attachFiles(c *Command) {
 			c.Files = append(c.Files, File{Name: name, Text: text})
 		}
 	}
+	if isScript(c.Argv[0].Text) { // uv run a.py, ./a.py
+		add(c.Argv[0].Text)
+	}
 	for _, a := range c.Argv[1:] {
 		add(a.Text)
 	}
 	for _, name := range implicitFiles(c.Program()) {
 		add(name)
 	}
+}
+
+// isScript: the program is a file of a scripting language.
+func isScript(name string) bool {
+	for _, ext := range []string{".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"} {
+		if strings.HasSuffix(name, ext) {
+			return true
+		}
+	}
+	return false
 }
 
 func implicitFiles(program string) []string {

@@ -381,7 +381,7 @@ func remoteShell(w *walker, c Command, in input) (output, bool) {
 func (w *walker) proxyCommands(c Command, in input) {
 	for i, a := range c.Argv {
 		text := strings.TrimPrefix(a.Text, "-o")
-		if i > 0 && (strings.HasPrefix(text, "ProxyCommand=") || strings.HasPrefix(text, "LocalCommand=")) {
+		if i > 0 && (strings.HasPrefix(text, "ProxyCommand=") || strings.HasPrefix(text, "LocalCommand=") || strings.HasPrefix(text, "KnownHostsCommand=")) {
 			_, code, _ := strings.Cut(text, "=")
 			w.payloadOf(c, Word{Text: code, Dynamic: a.Dynamic, Subst: a.Subst}, "ssh -o", w.st.child(), in)
 		}

@@ -139,8 +139,12 @@ func moreSystemWrapper(name string) []wrapper {
 		return one(wrapper{value: "-S -c -e -h -L -p -s -t -T -X -Q -x -r -R -D", none: "-ls -list -r -x -X"})
 	case "dtach":
 		return one(wrapper{skip: 1, value: "-e -r"})
-	case "gnome-terminal":
+	case "gnome-terminal", "ptyxis", "kgx":
 		return one(wrapper{dash: true})
+	case "ip":
+		return one(wrapper{sub: "netns exec", skip: 1, value: "-n -netns"})
+	case "guix":
+		return []wrapper{{sub: "shell", dash: true}, {sub: "environment", dash: true}, {sub: "time-machine", dash: true}}
 	case "with-contenv", "retry":
 		return one(wrapper{value: "-t -s -d -m -x --times --sleep --delay --min --max"})
 	}
@@ -152,6 +156,10 @@ func toolWrapper(name string) []wrapper {
 	switch name {
 	case "direnv":
 		return one(wrapper{sub: "exec", skip: 1})
+	case "flox":
+		return one(wrapper{sub: "activate", dash: true, code: "-c --command", value: "-d -r --dir --remote"})
+	case "terramate":
+		return one(wrapper{sub: "run", value: "-C -B -X --chdir --tags --no-tags --git-change-base --parallel -j --status --target --from-target"})
 	case "mise", "rtx":
 		return one(wrapper{sub: "exec|x", dash: true, code: "-c --command", value: "-C -E -j --cd --env --jobs"})
 	case "asdf":
@@ -270,7 +278,14 @@ func remoteWrapper(name string) []wrapper {
 		}
 	case "lxc", "incus", "multipass":
 		return one(wrapper{sub: "exec", skip: 1, keep: true, where: name + ":", value: "--env --user --group --cwd --mode -d --working-directory"})
-	case "limactl", "orb":
+	case "orb":
+		return []wrapper{
+			{sub: "run|shell", skip: 1, keep: true, where: name + ":", value: "-m -u -w --machine --user --workdir"},
+			{keep: true, where: name + ":", value: "-m -u -w --machine --user --workdir"},
+		}
+	case "colima":
+		return one(wrapper{sub: "ssh", dash: true, keep: true, where: name + ":", value: "-p --profile"})
+	case "limactl":
 		return one(wrapper{sub: "shell|run", skip: 1, keep: true, where: name + ":", value: "--workdir --shell -m -u -w"})
 	case "toolbox":
 		return one(wrapper{sub: "run", keep: true, value: "-c -d -r --container --distro --release"})
