@@ -21,6 +21,7 @@ import (
 type Seal struct {
 	Book   *receipt.Book
 	Scope  string                                      // the attempt, as receipts and records name it
+	Client string                                      // the client's id of its session; "" = not known
 	Keep   func(context.Context, receipt.Record) error // adds to the audit trail
 	Now    func() time.Time
 	Wait   time.Duration                         // how long a report waits for the stream to show its call
@@ -186,6 +187,10 @@ func (s *Seal) genuine(ctx context.Context, r Request) (sum, bool) {
 	s.mu.Lock()
 	c := s.call(r.ToolUseID)
 	s.mu.Unlock()
+	if s.Client != "" && r.SessionID != "" && r.SessionID != s.Client {
+		s.say("a result was reported by another session of the client, %q: %q as %q", r.SessionID, r.Tool, r.ToolUseID)
+		return in, false
+	}
 	late := time.NewTimer(s.Wait)
 	defer late.Stop()
 	select {

@@ -101,7 +101,11 @@ func TestNoReceiptForWhatDidNotHappen(t *testing.T) {
 		report Request
 		fault  string
 	}{
-		"never made":    {func(*sealWorld) {}, reported("Bash", in, bashResult), "never made"},
+		"never made": {func(*sealWorld) {}, reported("Bash", in, bashResult), "never made"},
+		"another session": {func(w *sealWorld) {
+			w.Client = "ours"
+			w.Shown("t", "Bash", "go test", json.RawMessage(in))
+		}, func() Request { r := reported("Bash", in, bashResult); r.SessionID = "theirs"; return r }(), "by another session"},
 		"another tool":  {func(w *sealWorld) { w.Shown("t", "Read", "Read x", json.RawMessage(in)) }, reported("Bash", in, bashResult), "of another call"},
 		"another input": {func(w *sealWorld) { w.Shown("t", "Bash", "true", json.RawMessage(`{"command":"true"}`)) }, reported("Bash", in, bashResult), "of another call"},
 		"rewritten input": {func(w *sealWorld) {

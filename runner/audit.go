@@ -140,7 +140,7 @@ func (r *run) seal(ctx context.Context, a *queue.Attempt) (s *firewall.Seal, rel
 		return nil, nil, err
 	}
 	return &firewall.Seal{
-		Book: r.book, Scope: scope(a), Keep: r.ledger.add, Now: r.o.Now, Wait: sealWait,
+		Book: r.book, Scope: scope(a), Client: a.ID, Keep: r.ledger.add, Now: r.o.Now, Wait: sealWait,
 		Minted: func(tool, id, token string) {
 			r.o.Log.Debug("tool receipt generated", "tool", tool, "call", id, "receipt", token)
 		},
