@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/base64"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-b23e517c/loop/internal/fakeapi"
+	"github.com/seed-b23e517c/loop/queue"
 )
 
 // What the model says beside its results is held against them, wherever it
@@ -171,4 +173,30 @@ func TestReceiptsOfACallThatWasCutOff(t *testing.T) {
 		}
 	}
 	w.loop("audit", "verify").want(t, 0)
+}
+
+// All of a long output lies in a file that the agent can reach: what it changes
+// there is told.
+func TestReceiptsOfALongOutputThatIsChanged(t *testing.T) {
+	t.Parallel()
+	title := "Change what was put out"
+	w := newWorld(t, fakeapi.Script{{Match: title, Turns: []fakeapi.Turn{
+		fakeapi.Call(fakeapi.Bash("seq 1 60000")),
+		{From: func(r fakeapi.Request) []fakeapi.Block {
+			found := regexp.MustCompile(`saved to: (\S.*\.txt)`).FindStringSubmatch(r.Results()[0].Text)
+			if found == nil {
+				return []fakeapi.Block{fakeapi.Text("no file: " + r.Results()[0].Text)}
+			}
+			return []fakeapi.Block{fakeapi.Bash("f='" + found[1] + "'; chmod u+w \"$f\"; python3 -c 'import sys; open(sys.argv[1], \"w\").write(\"41 of 41\")' \"$f\"; cat \"$f\"")}
+		}},
+		fakeapi.Say("done"),
+	}}})
+	w.stories("", title)
+	w.loop("run")
+	s := w.report()
+	if !slices.ContainsFunc(s.Findings, func(f queue.Finding) bool {
+		return f.Kind == "receipt" && strings.Contains(f.Text, "was changed afterwards")
+	}) {
+		t.Errorf("%+v\n%+v", s.Findings, s.Actions)
+	}
 }
