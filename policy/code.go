@@ -193,6 +193,8 @@ func (r *reading) program(lang, text string) []Hit {
 	}
 	hits = append(hits, r.wordLists(src)...)
 	switch lang {
+	case "python":
+		hits = append(hits, r.shFunctions(src, calls)...)
 	case "awk":
 		hits = append(hits, r.awkPipes(src)...)
 	case "raku":

@@ -37,7 +37,7 @@ func (r *rule) sends(s *source, k call) bool {
 			found = found || s.argument(k, w)
 		}
 		found = found || s.positionalBody(k)
-		if !found && strings.Contains(s.code[k.start:k.end], ",") && !strings.Contains(s.code[k.start:k.end], "{") {
+		if !found && containsString(r.CallArgs, "POST") && strings.Contains(s.code[k.start:k.end], ",") && !strings.Contains(s.code[k.start:k.end], "{") {
 			found = s.methodElsewhere()
 		}
 		if !found || s.onlyReads(k) {
@@ -57,57 +57,6 @@ func (r *rule) sends(s *source, k call) bool {
 func (r *rule) named(s *source, k call) bool {
 	for _, w := range r.CallArgs {
 		if strings.Contains(s.code[k.start:k.end], w) {
-			return true
-		}
-	}
-	return false
-}
-
-// collects: the call is one of a collection, a digest or a template that
-// stands in the same expression: d.setdefault(k, []).append(x).
-func (s *source) collects(k call) bool {
-	if k.name == "Object.create" || k.name == "axios.create" || s.lang == "go" && goLibrary(k.name) || strings.HasSuffix(k.name, ".send") && readCommand(s.code[k.start:k.end]) {
-		return true
-	}
-	at := k.start - 1 - len(k.name)
-	if k.name == "" || k.name[0] != '.' || at <= 0 || at >= len(s.code) || s.code[at-1] != ')' {
-		return false
-	}
-	depth := 0
-	for i := at - 1; i >= 0; i-- {
-		switch s.code[i] {
-		case ')':
-			depth++
-		case '(':
-			if depth--; depth > 0 {
-				continue
-			}
-			of := s.nameBefore(i)
-			switch of[strings.LastIndexByte(of, '.')+1:] {
-			case "setdefault", "dict", "list", "set", "sorted", "copy", "defaultdict", "Counter", "createHash", "createHmac", "sha256", "sha1", "md5", "Map", "Set", "WeakMap", "URLSearchParams", "Headers", "FormData":
-				return true
-			}
-			return of == "hmac.new" || of == "hashlib.new"
-		}
-	}
-	return false
-}
-
-// goLibrary: a call of a package that stays on this machine.
-func goLibrary(name string) bool {
-	pkg, _, _ := strings.Cut(name, ".")
-	return containsString([]string{"os", "fmt", "errors", "context", "strings", "bytes", "json", "time", "filepath", "bufio", "io", "ioutil", "log", "sync", "sort", "slices", "maps", "zip", "tar", "gzip", "template"}, pkg)
-}
-
-// readCommand: the request that is sent is one that only reads, as the AWS
-// library names them: new ListBucketsCommand({}).
-func readCommand(args string) bool {
-	_, name, ok := strings.Cut(args, "new ")
-	if !ok {
-		return false
-	}
-	for _, verb := range []string{"List", "Get", "Describe", "Head", "Query", "Scan", "BatchGet", "Select", "Search", "Lookup"} {
-		if strings.HasPrefix(name, verb) {
 			return true
 		}
 	}

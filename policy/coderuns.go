@@ -135,6 +135,23 @@ func (r *reading) wordLists(s *source) []Hit {
 	return hits
 }
 
+// shFunctions classifies the programs that Python's sh library makes functions
+// of: sh.git.push('origin'), git('push') after from sh import git.
+func (r *reading) shFunctions(s *source, calls []call) []Hit {
+	if !s.loads("sh") {
+		return nil
+	}
+	var hits []Hit
+	for _, k := range calls {
+		words := strings.Split(strings.TrimPrefix(k.name, "sh."), ".")
+		if words[0] == "" || !r.set.knows(words[0]) || r.left < maxReadings/4 {
+			continue
+		}
+		hits = append(hits, r.line(quoteWords(append(words, s.arguments(k)...)))...)
+	}
+	return hits
+}
+
 // listed classifies the lists of words without quotes that are started as
 // commands: system(*%w[git push]), system qw(git push).
 func (r *reading) listed(s *source, mark string) []Hit {

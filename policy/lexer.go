@@ -26,6 +26,9 @@ type source struct {
 	scanned bool     // read is known
 	modules []string // loads, once they are known
 	called  []call   // calls, once they are known
+
+	stands map[string]string // moduleOf, of the names that were asked for
+	held   map[string]bool   // heldInMemory, of the variables that were asked for
 }
 
 // answer is a question's answer that is looked for once.
@@ -223,14 +226,21 @@ func isIdent(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// fullName is a name of a Python text with the alias of an import in front of
-// it undone: s.run is subprocess.run after import subprocess as s.
+// fullName is a name of a Python or JavaScript text with the alias of an import
+// in front of it undone: s.run is subprocess.run after import subprocess as s.
 func (s *source) fullName(name string) string {
-	if s.lang != "python" {
-		return name
-	}
 	first, rest, _ := strings.Cut(name, ".")
-	if first == "" || !strings.Contains(s.code, " as "+first) {
+	if s.lang == "javascript" {
+		module := s.moduleOf(first)
+		switch {
+		case module == "":
+			return name
+		case rest == "":
+			return module
+		}
+		return module + "." + rest
+	}
+	if s.lang != "python" || first == "" || !strings.Contains(s.code, " as "+first) {
 		return name
 	}
 	f := strings.FieldsFunc(s.code, func(r rune) bool { return r == ' ' || r == '\n' || r == ';' || r == ',' || r == '(' || r == ')' })

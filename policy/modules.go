@@ -5,10 +5,7 @@ import "strings"
 // loads reports whether the text loads the library of this name, or a part of
 // it.
 func (s *source) loads(name string) bool {
-	if s.modules == nil {
-		s.modules = s.loaded()
-	}
-	for _, m := range s.modules {
+	for _, m := range s.loadedOnce() {
 		if rest, ok := strings.CutPrefix(m, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '/') {
 			return true
 		}
@@ -74,6 +71,54 @@ func pythonImports(line string) []string {
 		}
 	}
 	return out
+}
+
+// moduleOf is the library that a JavaScript name stands for: a, after const a =
+// require('axios') or import a from 'axios'.
+func (s *source) moduleOf(name string) string {
+	if name == "" || len(s.loadedOnce()) == 0 {
+		return ""
+	}
+	module, known := s.stands[name]
+	if !known {
+		module = s.findModule(name)
+		if s.stands == nil {
+			s.stands = map[string]string{}
+		}
+		s.stands[name] = module
+	}
+	return module
+}
+
+func (s *source) findModule(name string) string {
+	for _, l := range s.lits {
+		before := strings.TrimRight(s.code[max(0, l.start-80):l.start], " (\n")
+		head, ok := strings.CutSuffix(before, "require")
+		if !ok {
+			head, ok = strings.CutSuffix(before, "import")
+		}
+		if ok {
+			head = strings.TrimSuffix(strings.TrimSpace(head), "await")
+			if head, ok = strings.CutSuffix(strings.TrimSpace(head), "="); !ok {
+				continue
+			}
+		} else if head, ok = strings.CutSuffix(before, " from"); !ok {
+			continue
+		}
+		head = strings.TrimSpace(head)
+		if rest, ok := strings.CutSuffix(head, name); ok && (rest == "" || !isIdent(rest[len(rest)-1]) && rest[len(rest)-1] != '.') {
+			return packageName(l.text)
+		}
+	}
+	return ""
+}
+
+// loadedOnce lists the libraries that the text loads.
+func (s *source) loadedOnce() []string {
+	if s.modules == nil {
+		s.modules = s.loaded()
+	}
+	return s.modules
 }
 
 // packageName is the package of a JavaScript import without what says where

@@ -172,6 +172,9 @@ func localContext(a *args, _ []shell.Word) bool {
 // dockerRemote: the client speaks to a daemon on another machine.
 func dockerRemote(a *args, _ []shell.Word) bool {
 	ctx, ok := a.last("--context")
+	if !ok && len(a.argv) > 1 && a.argv[0].Text == "-c" { // in front of the subcommand
+		ctx, ok = a.argv[1], true
+	}
 	if !ok && !a.has("-H") && !a.has("--host") {
 		ctx, ok = a.env("DOCKER_CONTEXT")
 	}
