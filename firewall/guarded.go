@@ -2,6 +2,7 @@ package firewall
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,29 +53,54 @@ func Guarded(root, gitDir string, env []string, own ...string) *policy.Guarded {
 	return g
 }
 
-// maxStars is how many stars a pattern may have that is looked for: with more
-// it would take long.
-const maxStars = 4
+// maxLooked is how many names are looked at for one pattern: nobody waits for
+// /*/*/*/*.
+const maxLooked = 2000
 
 // globPlaces are the places that a pattern of the shell's means. A dot in front
 // is only meant where it is written.
 func globPlaces(pattern string) []string {
-	if strings.Count(pattern, "*") > maxStars {
+	pattern = filepath.ToSlash(pattern)
+	if !strings.HasPrefix(pattern, "/") {
 		return nil
 	}
-	found, err := filepath.Glob(pattern)
+	found, left := []string{"/"}, maxLooked
+	for part := range strings.SplitSeq(pattern[1:], "/") {
+		var next []string
+		for _, dir := range found {
+			if left <= 0 {
+				return nil
+			}
+			if !strings.ContainsAny(part, `*?[\`) {
+				left--
+				if _, err := os.Lstat(filepath.Join(dir, part)); err == nil {
+					next = append(next, filepath.Join(dir, part))
+				}
+				continue
+			}
+			names := namesIn(dir, left)
+			left -= len(names) + 1
+			for _, name := range names {
+				ok, err := path.Match(part, name)
+				if err == nil && ok && (name[0] != '.' || part[0] == '.') {
+					next = append(next, filepath.Join(dir, name))
+				}
+			}
+		}
+		found = next
+	}
+	slices.Sort(found)
+	return found
+}
+
+func namesIn(dir string, most int) []string {
+	f, err := os.Open(dir)
 	if err != nil {
 		return nil
 	}
-	wanted := strings.Split(filepath.ToSlash(pattern), "/")
-	return slices.DeleteFunc(found, func(name string) bool {
-		for i, part := range strings.Split(filepath.ToSlash(name), "/") {
-			if strings.HasPrefix(part, ".") && i < len(wanted) && !strings.HasPrefix(wanted[i], ".") {
-				return true
-			}
-		}
-		return false
-	})
+	defer f.Close()
+	names, _ := f.Readdirnames(most) // as far as they can be read
+	return names
 }
 
 // RealPlace is the place behind the symbolic links of a name whose last parts

@@ -19,26 +19,29 @@ const (
 
 // reading is the state of classifying one call.
 type reading struct {
-	set      *Set
-	left     int             // payloads that may still be read
-	unread   map[string]bool // why parts of the line could not be parsed
-	depth    int
-	aliases  map[string]string // git aliases that the line defined
-	hooks    string            // where the line told git to look for hooks
-	remotes  map[string]string // git remotes that the line named
-	links    []link            // other names of places that the line made
-	text     string            // the line
-	nodes    []Node            // what was found, for Explain
-	trace    bool
-	noText   bool // leave out the pass over what is data
-	noWords  bool // leave out mentions
-	words    int  // bytes of data that may still be looked through
-	last     string
-	tree     *worktree // nil: no file can be read
-	guard    *Guarded  // nil: no run is guarded
-	cwd      string    // where the call runs; "" = not known
-	given    *given    // of the program that is looked into
-	composed int       // commands that were put together
+	set         *Set
+	left        int             // payloads that may still be read
+	unread      map[string]bool // why parts of the line could not be parsed
+	depth       int
+	aliases     map[string]string // git aliases that the line defined
+	hooks       string            // where the line told git to look for hooks
+	remotes     map[string]string // git remotes that the line named
+	links       []link            // other names of places that the line made
+	text        string            // the line
+	lookups     int               // places that the file system was asked about
+	foundIn     string            // a line
+	foundPlaces []changedFile     // and what its find may come upon
+	nodes       []Node            // what was found, for Explain
+	trace       bool
+	noText      bool // leave out the pass over what is data
+	noWords     bool // leave out mentions
+	words       int  // bytes of data that may still be looked through
+	last        string
+	tree        *worktree // nil: no file can be read
+	guard       *Guarded  // nil: no run is guarded
+	cwd         string    // where the call runs; "" = not known
+	given       *given    // of the program that is looked into
+	composed    int       // commands that were put together
 }
 
 func (s *Set) newReading() *reading {

@@ -68,7 +68,7 @@ func (r *reading) guards(c *shell.Command) []Hit {
 	}
 	var hits []Hit
 	text := commandText(c)
-	places := r.throughLinks(c.Dir, r.throughFind(r.changes(c)))
+	places := r.placesOf(c)
 	r.noteLinks(c)
 	for _, rule := range r.set.guardRules() {
 		if rule.speaksOf(r, c, places) {
@@ -82,11 +82,9 @@ func (r *rule) hit(text string) Hit {
 	return Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Instead: r.Instead, Text: text}
 }
 
-func (r *rule) speaksOf(rd *reading, c *shell.Command, places []changedFile) bool {
-	for _, p := range places {
-		if len(r.Writes) > 0 && rd.guard.holds(r.Writes, rd.cwd, joinDir(c.Dir, p.name), p.reach) {
-			return true
-		}
+func (r *rule) speaksOf(rd *reading, c *shell.Command, places []spot) bool {
+	if len(r.Writes) > 0 && slices.ContainsFunc(places, func(p spot) bool { return rd.guard.holdsAny(r.Writes, p.names, p.reach) }) {
+		return true
 	}
 	switch {
 	case len(r.Sets) > 0 && setsVariable(r.Sets, c):

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -141,4 +142,25 @@ func mustJSON(t *testing.T, v any) json.RawMessage {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// A line that names places without end costs no more than a moment.
+func TestGuardsLookUpSoMuch(t *testing.T) {
+	s := builtin(t)
+	for name, line := range map[string]string{
+		"operands": "rm" + strings.Repeat(" a/b/c", 20000),
+		"finds":    strings.Repeat("find /x -name a -exec rm {} +; ", 2000),
+		"links":    strings.Repeat("ln -s a b; echo > b/x; ", 2000),
+		"patterns": strings.Repeat("rm /a/*/x; ", 2000),
+		"words":    "kill $(echo" + strings.Repeat(" a/b", 20000) + ")",
+	} {
+		looked := 0
+		g := guardedRun()
+		g.Real = func(name string) string { looked++; return name }
+		g.Glob = func(string) []string { looked++; return nil }
+		s.Classify(Call{Tool: "Bash", Input: mustJSON(t, map[string]string{"command": line}), Cwd: "/repo", Guarded: g})
+		if looked > 4*maxLookups {
+			t.Errorf("%s: %d places were looked at", name, looked)
+		}
+	}
 }

@@ -104,13 +104,16 @@ func (r *reading) throughFind(places []changedFile) []changedFile {
 	if !slices.ContainsFunc(places, func(p changedFile) bool { return strings.HasPrefix(p.name, "{}") }) {
 		return places
 	}
-	words := strings.FieldsFunc(r.text, func(c rune) bool { return strings.ContainsRune(" \t\n\"'", c) })
-	for i, w := range words {
-		if w == "find" || w == "fd" || w == "fdfind" {
-			places = append(places, r.found(words[i+1:])...)
+	if r.foundIn != r.text {
+		r.foundIn, r.foundPlaces = r.text, nil
+		words := strings.FieldsFunc(r.text, func(c rune) bool { return strings.ContainsRune(" \t\n\"'", c) })
+		for i, w := range words {
+			if (w == "find" || w == "fd" || w == "fdfind") && len(r.foundPlaces) < maxPlaces {
+				r.foundPlaces = append(r.foundPlaces, r.found(words[i+1:min(len(words), i+maxPlaces)])...)
+			}
 		}
 	}
-	return places
+	return append(places, r.foundPlaces...)
 }
 
 // found are the places that find may come upon: below the folders, of the

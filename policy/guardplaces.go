@@ -12,18 +12,23 @@ import (
 // where it is "@files", a program in front of another of its name where it is
 // "@path".
 func (g *Guarded) holds(patterns []string, cwd, name string, how reach) bool {
-	for _, n := range g.places(cwd, name) {
+	return g.holdsAny(patterns, g.places(cwd, name, true), how)
+}
+
+func (g *Guarded) holdsAny(patterns, names []string, how reach) bool {
+	for _, n := range names {
+		low := strings.ToLower(n)
 		for _, p := range patterns {
 			switch {
 			case p == "@files":
-				if slices.ContainsFunc(g.Files, func(f string) bool { return g.guards(filepathSlash(f), n, how) }) {
+				if slices.ContainsFunc(g.Files, func(f string) bool { return g.guards(filepathSlash(f), low, how) }) {
 					return true
 				}
 			case p == "@path":
 				if g.shadows(n) {
 					return true
 				}
-			case g.means(strings.ToLower(p), strings.ToLower(n), how):
+			case g.means(p, low, how):
 				return true
 			}
 		}
@@ -31,16 +36,41 @@ func (g *Guarded) holds(patterns []string, cwd, name string, how reach) bool {
 	return false
 }
 
+// spot is a place that a command changes, under each of its names.
+type spot struct {
+	names []string
+	reach reach
+}
+
+// maxLookups is for how many places of one call the file system is asked what
+// lies behind them.
+const maxLookups = 400
+
+// placesOf finds the names of what a command changes.
+func (r *reading) placesOf(c *shell.Command) []spot {
+	changed := r.throughLinks(c.Dir, r.throughFind(r.changes(c)))
+	out := make([]spot, 0, len(changed))
+	for _, f := range changed {
+		r.lookups++
+		out = append(out, spot{r.guard.places(r.cwd, joinDir(c.Dir, f.name), r.lookups <= maxLookups), f.reach})
+	}
+	return out
+}
+
 // maxPlaces is how many of the places are looked at that a pattern means.
 const maxPlaces = 32
 
 // places are the places of the machine that a name may mean: as it is written,
-// behind links, and what a pattern of the shell's finds.
-func (g *Guarded) places(cwd, name string) []string {
+// and, where it is looked for, behind links and what a pattern of the shell's
+// finds.
+func (g *Guarded) places(cwd, name string, look bool) []string {
 	var out []string
 	for _, n := range g.named(name) {
 		n = g.resolve(cwd, n)
 		out = append(out, n)
+		if !look {
+			continue
+		}
 		found := []string{n}
 		if g.Glob != nil && strings.HasPrefix(n, "/") && strings.ContainsAny(n, "*?[") {
 			found = g.Glob(n)
@@ -127,7 +157,7 @@ func (g *Guarded) named(name string) []string {
 	if len(words) < 2 {
 		return out
 	}
-	for j, w := range words[1:] {
+	for j, w := range words[1:min(len(words), maxPlaces)] {
 		switch prog := words[j]; {
 		case prog == "which" || prog == "-v" || prog == "-P" || prog == "-p" || prog == "whence" || prog == "-ap":
 			for _, f := range g.Files {
@@ -167,14 +197,31 @@ func (g *Guarded) shadows(name string) bool {
 
 // guards: the place is the file, lies in it, or holds it.
 func (g *Guarded) guards(file, name string, how reach) bool {
-	// Some file systems know no difference between A and a.
-	file, name = strings.ToLower(file), strings.ToLower(name)
+	file = strings.ToLower(file) // as name is: some file systems know no difference
 	root := strings.ToLower(filepathSlash(g.Root))
 	if root != "" && (within(root, file) && within(name, root) || how == inside && within(file, root) && !within(name, file) && name != file) {
 		return false // what a gate's file became is seen after the attempt
 	}
 	return file != "" && (name == file || strings.HasPrefix(name, file+"/") || how != itself && within(file, name) ||
-		strings.Contains(name, "*") && matchGlob(name, file))
+		expandsTo(name, file))
+}
+
+// expandsTo: the shell's pattern means the place. A star stands for no slash,
+// and for no dot in front.
+func expandsTo(pattern, name string) bool {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return false
+	}
+	if ok, err := path.Match(pattern, name); err != nil || !ok {
+		return false
+	}
+	parts := strings.Split(name, "/")
+	for i, p := range strings.Split(pattern, "/") {
+		if i < len(parts) && strings.HasPrefix(parts[i], ".") && !strings.HasPrefix(p, ".") {
+			return false
+		}
+	}
+	return true
 }
 
 // within: file lies below the folder.
@@ -190,10 +237,23 @@ var fixtures = []string{"testdata", "fixtures", "__fixtures__", "node_modules", 
 // user's, "/x" one of the machine, and "x" one of the work tree, in any of its
 // folders.
 func (g *Guarded) means(pattern, name string, how reach) bool {
+	if strings.ContainsAny(name, "*?[") {
+		plain := strings.ReplaceAll(pattern, "*", "")
+		if rest, ok := strings.CutPrefix(plain, "~"); ok {
+			plain = strings.ToLower(filepathSlash(g.Home)) + rest
+		} else if !strings.HasPrefix(plain, "/") && g.Root != "" {
+			plain = strings.ToLower(filepathSlash(g.Root)) + "/" + plain
+		}
+		if expandsTo(name, plain) {
+			return true
+		}
+	}
 	tree := how != itself
 	fixed, _, _ := strings.Cut(pattern, "*")
 	fixed = strings.TrimSuffix(fixed, "/")
 	switch {
+	case !tree && !strings.Contains(name, strings.TrimPrefix(fixed, "~")):
+		return false
 	case strings.HasPrefix(pattern, "~/"):
 		for _, home := range g.homes(name) {
 			if matchGlob(home+pattern[1:], name) || tree && within(home+fixed[1:], name) {

@@ -59,7 +59,7 @@ func (g *Guarded) computes(text string) bool {
 	}
 	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\n\"'()`|;<>$", c) })
 	picks := strings.ContainsAny(text, "/{")
-	for _, w := range words {
+	for _, w := range words[:min(len(words), maxPlaces)] {
 		switch w {
 		case "grep", "egrep", "-C", "-p", "--pid", "--ppid", "sed":
 			picks = true
