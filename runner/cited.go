@@ -70,8 +70,12 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, f
 		if failed != nil {
 			return fmt.Errorf("judge the receipts: %w", failed) // not knowing is no verdict
 		}
-		if s.apart {
+		switch {
+		case s.apart:
 			ruling = apart(ruling)
+		case s.kept && s.Place == receipt.InFile && ruling.Verdict == receipt.VerdictReplayed:
+			// Who writes a file anew does not say again what stood in it.
+			ruling.Severity, ruling.Reason = receipt.Info, ruling.Reason+"; the whole line stood there before, and was kept"
 		}
 		if ruling.Verdict == receipt.VerdictValid {
 			a.Receipts.Cited++

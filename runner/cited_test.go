@@ -209,6 +209,24 @@ func TestCitedVerdicts(t *testing.T) {
 		"what an edit leaves": {func(c *trial) []string {
 			return append(page(c), called("u", "Edit", `{"old_string":"done `+c.earlier+`","new_string":"Done `+c.earlier+`"}`))
 		}, nil, 0},
+		"a line that a file keeps": {func(c *trial) []string {
+			read := func(id, text string) []string {
+				return []string{called(id, "Read", `{"file_path":"progress.txt"}`), came(id, text)}
+			}
+			line := "Story 1: 7 passed [receipt: " + c.earlier + "]."
+			return append(read("r", "1\t# Progress\n2\t"+line+"\n"),
+				called("u", "Write", `{"file_path":"progress.txt","content":"# Progress\n`+line+`\nStory 2: done\n"}`))
+		}, []string{"replayed info"}, 0},
+		"a line that a file changes": {func(c *trial) []string {
+			return []string{
+				called("r", "Read", `{"file_path":"progress.txt"}`), came("r", "1→Story 1: 7 passed [receipt: "+c.earlier+"].\n"),
+				called("u", "Write", `{"file_path":"progress.txt","content":"Story 2: 7 passed [receipt: `+c.earlier+`].\n"}`),
+			}
+		}, []string{"replayed high"}, 0},
+		"a line that is said again": {func(c *trial) []string {
+			line := "Story 1: 7 passed [receipt: " + c.earlier + "]."
+			return []string{called("r", "Bash", `{"command":"cat progress.txt"}`), came("r", line), said(line)}
+		}, []string{"replayed high"}, 0},
 		"what an edit adds": {func(c *trial) []string {
 			return append(page(c), called("u", "Edit", `{"old_string":"done","new_string":"Done `+c.earlier+`"}`))
 		}, []string{"replayed high"}, 0},

@@ -28,6 +28,7 @@ type sighting struct {
 	receipt.Sighting
 	line  int
 	apart bool // no call shows it
+	kept  bool // the whole line had come to the agent before
 }
 
 // writing collects what an agent wrote, in the order in which it happened.
@@ -36,6 +37,7 @@ type writing struct {
 	issued    func(receipt.Token) bool // in this attempt
 	arrived   texts                    // what looked like a receipt in a result or a prompt
 	seen      texts                    // sightings, so that what the client repeats counts once
+	lines     texts                    // that have something like a receipt in a result or a prompt
 	wrote     texts                    // what looked like a receipt in what the agent wrote
 	sightings []sighting
 	good      int // of the sightings
@@ -73,7 +75,7 @@ func (t texts) clone() texts { return texts{t.seed, maps.Clone(t.all)} }
 
 func newWriting(scope string, issued func(receipt.Token) bool) *writing {
 	return &writing{
-		scope: scope, issued: issued, arrived: newTexts(), seen: newTexts(), wrote: newTexts(),
+		scope: scope, issued: issued, arrived: newTexts(), seen: newTexts(), lines: newTexts(), wrote: newTexts(),
 		agents: map[string]bool{}, acted: map[string]bool{}, reported: map[string]bool{},
 	}
 }
@@ -209,7 +211,7 @@ func (w *writing) textBut(not texts, text string, place receipt.Place, line int)
 		s.Start = min(c.Start, receipt.Reach)
 		s.End = s.Start + len(c.Text)
 		s.Text = s.In[s.Start:s.End]
-		w.sightings = append(w.sightings, sighting{line: line, Sighting: s})
+		w.sightings = append(w.sightings, sighting{line: line, Sighting: s, kept: w.lines.has(lineOf(text, c))})
 	}
 }
 
@@ -235,9 +237,32 @@ func around(text string, c receipt.Candidate, reach int) string {
 	return text[max(0, c.Start-reach):min(len(text), c.End+reach)]
 }
 
+// lineOf is the line that a receipt stands in, without the number that the client
+// puts before the lines of a file.
+func lineOf(text string, c receipt.Candidate) string {
+	from, to := max(0, c.Start-receipt.Reach), min(len(text), c.End+receipt.Reach)
+	if i := strings.LastIndexByte(text[from:c.Start], '\n'); i >= 0 {
+		from += i + 1
+	}
+	if i := strings.IndexByte(text[c.End:to], '\n'); i >= 0 {
+		to = c.End + i
+	}
+	line := strings.TrimSpace(text[from:to])
+	if rest := strings.TrimLeft(line, "0123456789"); rest != line {
+		if numbered, ok := strings.CutPrefix(rest, "\t"); ok {
+			return strings.TrimSpace(numbered)
+		}
+		if numbered, ok := strings.CutPrefix(rest, "→"); ok {
+			return strings.TrimSpace(numbered)
+		}
+	}
+	return line
+}
+
 func (w *writing) came(text string) {
 	for _, c := range receipt.Find(text) {
 		w.arrived.add(c.Text)
+		w.lines.add(lineOf(text, c))
 	}
 }
 
