@@ -407,3 +407,25 @@ func TestCallsThatWereCutOffAreRecorded(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// A second result that comes while the first one's record is being written
+// leaves the agent without a receipt.
+func TestSecondResultInTheMeantime(t *testing.T) {
+	w := newSeal(t)
+	w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
+	keep := w.Keep
+	w.Keep = func(ctx context.Context, r receipt.Record) error {
+		w.Keep = keep
+		if got := w.Report(ctx, reported("Bash", goTest, bashResult)); got != NoObjection() {
+			t.Errorf("the second: %+v", got)
+		}
+		return keep(ctx, r)
+	}
+	if got := w.Report(t.Context(), reported("Bash", goTest, bashResult)); got != NoObjection() {
+		t.Errorf("the first: %+v", got)
+	}
+	w.Result("t", json.RawMessage(bashResult), "ok", false)
+	if a := w.Account(); a.Receipted != 0 || len(a.Missing) != 1 || a.Revoked["t"] == "" {
+		t.Errorf("%+v", a)
+	}
+}
