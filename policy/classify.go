@@ -131,6 +131,8 @@ func (s *Set) byTool(c Call, in map[string]any) Result {
 			return finish(append(hits, res.Hits...), Written)
 		}
 		return res
+	case key == "config" && c.Guarded != nil && in["value"] != nil:
+		return finish(append(s.guardHits("guard-client", c.Tool), s.wordsOf(c, in)...), Mentioned)
 	case key == "skill" || key == "slashcommand":
 		return finish(append(s.wordsOf(c, in), s.skill(in)...), Mentioned)
 	case t.wordTools.has(key), t.localTools.has(key):

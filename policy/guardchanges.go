@@ -221,6 +221,35 @@ func outputOptions(words []string) []changedFile {
 // placeKeys are the parameters in which tools are given the name of a file.
 var placeKeys = []string{
 	"file_path", "path", "filePath", "notebook_path", "filename", "target_file", "source", "destination", "old_path", "new_path", "TargetFile", "uri",
+	"file", "files", "paths", "filepath", "file_name", "fileName", "target", "dest", "src", "from", "to", "oldPath", "newPath", "sourcePath", "targetPath", "absolute_path",
+}
+
+// namedPlaces are the files that a tool is given by name, at any depth.
+func namedPlaces(in map[string]any) []string {
+	var out []string
+	var walk func(v any, named bool, depth int)
+	walk = func(v any, named bool, depth int) {
+		if depth > maxFollow || len(out) > maxPlaces {
+			return
+		}
+		switch v := v.(type) {
+		case string:
+			if named {
+				out = append(out, strings.TrimPrefix(v, "file://"))
+			}
+		case []any:
+			for _, e := range v {
+				walk(e, named, depth+1)
+			}
+		case map[string]any:
+			for k, e := range v {
+				walk(e, slices.Contains(placeKeys, k), depth+1)
+			}
+		}
+	}
+	walk(in, false, 0)
+	slices.Sort(out)
+	return out
 }
 
 // guardedPlace says of a call by any tool but a shell what the rules of a run's
@@ -248,12 +277,7 @@ func (s *Set) guardedFile(c Call, in map[string]any) []Hit {
 	if c.Guarded == nil {
 		return nil
 	}
-	var names []string
-	for _, k := range placeKeys {
-		if v, ok := in[k].(string); ok {
-			names = append(names, strings.TrimPrefix(v, "file://"))
-		}
-	}
+	names := namedPlaces(in)
 	eachString(in, func(text string) {
 		for _, f := range PatchedFiles(text) {
 			names = append(names, f.Name)

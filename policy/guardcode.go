@@ -14,6 +14,7 @@ func (r *reading) codeGuards(src *source) []Hit {
 		return nil
 	}
 	t := r.set.table()
+	cwd := r.cwd
 	var hits []Hit
 	add := func(rule *rule, start, end int) {
 		hits = append(hits, rule.hit(excerpt(src.text, start, end)))
@@ -24,8 +25,18 @@ func (r *reading) codeGuards(src *source) []Hit {
 		code := src.code[start:end]
 		lits := src.within(start, end)
 		names := namedFiles(code, lits)
+		var joined []string
 		for _, w := range identifiersIn(code) {
 			names = append(names, held[w]...)
+			if len(held[w]) == 1 {
+				joined = append(joined, held[w][0])
+			}
+		}
+		if len(joined) > 1 && len(joined) < maxPlaces {
+			names = append(names, strings.Join(joined, "/"), strings.Join(joined, ""))
+		}
+		if (holdsWord(code, "chdir") || holdsWord(code, "pushd")) && len(lits) == 1 {
+			cwd = joinDir(cwd, lits[0].text)
 		}
 		writes := writesFile(t.changers.Code, code, lits)
 		how := itself
@@ -33,9 +44,9 @@ func (r *reading) codeGuards(src *source) []Hit {
 			how = inside
 		}
 		for _, rule := range r.set.guardRules() {
-			if writes && len(rule.Writes) > 0 && slices.ContainsFunc(names, func(n string) bool { return r.guard.holds(rule.Writes, r.cwd, n, how) }) ||
+			if writes && len(rule.Writes) > 0 && slices.ContainsFunc(names, func(n string) bool { return r.guard.holds(rule.Writes, cwd, n, how) }) ||
 				len(rule.Opens) > 0 && slices.ContainsFunc(names, func(n string) bool { return r.guard.opensFile(rule.Opens, n) }) ||
-				slices.Contains(rule.When, "ends-run") && r.endsRun(code) {
+				slices.Contains(rule.When, "ends-run") && r.endsRun(code, src.text[start:end]) {
 				add(rule, start, end)
 			}
 			if rule.Port && r.guard.speaksTo(src.text[start:end]) {
@@ -143,7 +154,7 @@ func looksInside(code string) bool {
 }
 
 // endsRun: the statement sends a signal to the client or to loop.
-func (r *reading) endsRun(code string) bool {
+func (r *reading) endsRun(code, text string) bool {
 	kills := false
 	for _, v := range []string{"kill", "killpg", "posix_kill", "terminate", "Kill", "Signal", "destroy"} {
 		kills = kills || holdsWord(code, v)
@@ -155,6 +166,9 @@ func (r *reading) endsRun(code string) bool {
 		if holdsWord(code, v) && (v != "parent" || strings.Contains(code, "psutil")) {
 			return true
 		}
+	}
+	if all := holdsWord(code, "process_iter") || strings.Contains(text, "'/proc'") || strings.Contains(text, `"/proc"`); all {
+		return !holdsWord(code, "if") || holdsWord(code, "isdigit") || slices.ContainsFunc(runNames, func(n string) bool { return strings.Contains(text, n) })
 	}
 	return slices.ContainsFunc(r.guard.Pids, func(p int) bool { return holdsNumber(code, strconv.Itoa(p)) })
 }

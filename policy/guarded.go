@@ -82,6 +82,16 @@ func (r *rule) hit(text string) Hit {
 	return Hit{Rule: r.ID, Tier: r.tier, Why: r.Why, Instead: r.Instead, Text: text}
 }
 
+// guardHits is what a rule of the run's own protection says of a text.
+func (s *Set) guardHits(id, text string) []Hit {
+	for _, rule := range s.guardRules() {
+		if rule.ID == id {
+			return []Hit{rule.hit(text)}
+		}
+	}
+	return nil
+}
+
 func (r *rule) speaksOf(rd *reading, c *shell.Command, places []spot) bool {
 	if len(r.Writes) > 0 && slices.ContainsFunc(places, func(p spot) bool { return rd.guard.holdsAny(r.Writes, p.names, p.reach) }) {
 		return true

@@ -53,8 +53,14 @@ func unpacked(prog string, words []string) []changedFile {
 // gitChanges: git rm, mv, checkout, restore and stash change the files they
 // name; clone, worktree and init put a whole folder somewhere.
 func (r *reading) gitChanges(words []string) []changedFile {
+	var out []changedFile
 	for i := 0; i < len(words); i++ {
 		switch w := words[i]; {
+		case strings.HasPrefix(w, "--work-tree="):
+			out = append(out, changedFile{name: w[len("--work-tree="):], reach: inside})
+		case w == "--work-tree" && i+1 < len(words):
+			i++
+			out = append(out, changedFile{name: words[i], reach: inside})
 		case w == "-C" || w == "-c" || w == "--git-dir" || w == "--work-tree":
 			i++
 		case strings.HasPrefix(w, "-"):
@@ -63,7 +69,6 @@ func (r *reading) gitChanges(words []string) []changedFile {
 			if w == "mv" || w == "rm" && slices.Contains(words, "-r") {
 				how = whole
 			}
-			var out []changedFile
 			for _, f := range words[i+1:] {
 				if rest, ok := strings.CutPrefix(f, "--prefix="); ok {
 					f = rest

@@ -172,7 +172,7 @@ func (g *Guarded) endsByName(a *args) bool {
 			return false
 		case strings.HasPrefix(w, "--") || len(w) < 2 || w[0] != '-' && w[0] != '/':
 			full = full || w == "--full"
-			exact = exact || w == "--exact"
+			exact = (exact || w == "--exact") && w != "--regexp"
 			if !strings.HasPrefix(w, "-") {
 				patterns = append(patterns, w)
 			}
@@ -183,7 +183,7 @@ func (g *Guarded) endsByName(a *args) bool {
 		case w[0] == '/' && prog != "pkill":
 		default:
 			full = full || strings.Contains(w, "f")
-			exact = exact || strings.Contains(w, "x")
+			exact = (exact || strings.Contains(w, "x")) && (w != "-r" || prog != "killall")
 			if strings.ContainsAny(w[len(w)-1:], "uUGgPst") && i+1 < len(a.argv) && !isSignal(w[1:]) {
 				user = user || strings.ContainsAny(w[len(w)-1:], "uUGt") || g.process(a.argv[i+1]) || a.argv[i+1].Text == "1"
 				i++
@@ -245,6 +245,9 @@ func (g *Guarded) opensFile(patterns []string, name string) bool {
 func setsGitConfig(a *args, rest []shell.Word) bool {
 	if a.guard == nil || len(rest) == 0 {
 		return false
+	}
+	if root := filepathSlash(a.guard.Root); root != "" && strings.HasPrefix(a.dir, "/tmp/") && !within(a.dir, root) && a.dir != root && !a.hasAny([]string{"--global", "--system", "--file", "-f", "-C", "--git-dir"}) {
+		return false // another repository, made for a test
 	}
 	if slices.ContainsFunc([]string{"--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list", "--get-color", "--get-colorbool"}, a.has) {
 		return false
