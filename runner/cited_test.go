@@ -335,12 +335,12 @@ func TestForeignRecordsAreNotSigned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := ""
+			var found strings.Builder
 			for _, f := range list {
-				found += f.Kind + " " + f.Text
+				found.WriteString(f.Kind + " " + f.Text)
 			}
-			if (session.AuditRoot == "") != (tt.fault != "") || tt.fault == "" && found != "" || tt.fault != "" && (!strings.Contains(found, "tampered ") || !strings.Contains(found, tt.fault)) {
-				t.Errorf("root %q, %q", session.AuditRoot, found)
+			if (session.AuditRoot == "") != (tt.fault != "") || tt.fault == "" && found.String() != "" || tt.fault != "" && (!strings.Contains(found.String(), "tampered ") || !strings.Contains(found.String(), tt.fault)) {
+				t.Errorf("root %q, %q", session.AuditRoot, found.String())
 			}
 		})
 	}

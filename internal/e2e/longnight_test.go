@@ -235,16 +235,16 @@ func TestTheWholeNight(t *testing.T) {
 	w.nightIsKept(docs)
 	diff(t, "the remote", remote, w.git(w.repo, "ls-remote", w.remote))
 	diff(t, "main", main, w.git(w.repo, "rev-parse", "main"))
-	printed := ""
+	var printed strings.Builder
 	for _, d := range docs {
-		printed += w.loop("report", d.Session.ID).stdout + "\n"
+		printed.WriteString(w.loop("report", d.Session.ID).stdout + "\n")
 	}
-	t.Log(printed)
+	t.Log(printed.String())
 	for i, word := range map[int]string{
 		fiveHours: "limit, waited", hangs: "hung", week: "limit, waited", crashes: "failed", killed: "interrupted",
 		lies: "unchanged", breaks: "gate failed", fails: "gate failed", asks: "question", overload: "outage, waited", fills: "host failed",
 	} {
-		if !regexp.MustCompile(`\d\d:\d\d:\d\d  ` + nightStory(i) + `  ` + word).MatchString(printed) {
+		if !regexp.MustCompile(`\d\d:\d\d:\d\d  ` + nightStory(i) + `  ` + word).MatchString(printed.String()) {
 			t.Errorf("the reports do not say when story %s met: %s", nightStory(i), word)
 		}
 	}
@@ -373,13 +373,13 @@ func (w *world) nightIsKept(docs []report.Document) {
 	w.loop("report", last.ID).want(w.t, exitDone, "git switch main && git merge "+last.Work.Branch)
 	diff(w.t, "left uncommitted", "", w.git(w.repo, "status", "--porcelain"))
 	diff(w.t, "the failed story's file", "", w.read(fmt.Sprintf("repo/s%02d.txt", fails)))
-	aside := ""
-	for _, ref := range strings.Fields(w.git(w.repo, "for-each-ref", "--format=%(refname)", "refs/loop/parked")) {
-		aside += w.git(w.repo, "diff", "--name-only", ref+"^", ref) + "\n"
+	var aside strings.Builder
+	for ref := range strings.FieldsSeq(w.git(w.repo, "for-each-ref", "--format=%(refname)", "refs/loop/parked")) {
+		aside.WriteString(w.git(w.repo, "diff", "--name-only", ref+"^", ref) + "\n")
 	}
 	for _, i := range []int{killed, fails} {
-		if !strings.Contains(aside, fmt.Sprintf("s%02d.txt", i)) {
-			w.t.Errorf("nothing of story %s was put aside: %q", nightStory(i), aside)
+		if !strings.Contains(aside.String(), fmt.Sprintf("s%02d.txt", i)) {
+			w.t.Errorf("nothing of story %s was put aside: %q", nightStory(i), aside.String())
 		}
 	}
 }
