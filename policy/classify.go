@@ -134,7 +134,7 @@ func (s *Set) byTool(c Call, in map[string]any) Result {
 	case key == "config" && c.Guarded != nil && in["value"] != nil:
 		return finish(append(s.guardHits("guard-client", c.Tool), s.wordsOf(c, in)...), Mentioned)
 	case key == "skill" || key == "slashcommand":
-		return finish(append(s.wordsOf(c, in), s.skill(in)...), Mentioned)
+		return finish(append(s.wordsOf(c, in), s.skill(c, in)...), Mentioned)
 	case t.wordTools.has(key), t.localTools.has(key):
 		return finish(s.wordsOf(c, in), Mentioned)
 	case t.netTools.has(key):
@@ -180,12 +180,15 @@ func (s *Set) shellCall(cmd string, in map[string]any, c Call) Result {
 
 // skill judges a skill or slash command by its name: what it makes the agent
 // do is classified call by call, and this is the first notice of it.
-func (s *Set) skill(in map[string]any) []Hit {
+func (s *Set) skill(c Call, in map[string]any) []Hit {
 	for _, k := range []string{"skill", "command", "name"} {
 		if v, ok := in[k].(string); ok {
 			name, _, _ := strings.Cut(strings.TrimSpace(v), " ")
 			if s.table().riskyName(name) {
 				return []Hit{opaqueHit("opaque-skill", v, "A skill is named like one that reaches outside.")}
+			}
+			if hits := s.skillFile(c, strings.TrimPrefix(name, "/")); len(hits) > 0 {
+				return hits
 			}
 		}
 	}

@@ -298,6 +298,11 @@ func (s *Set) guardedFile(c Call, in map[string]any) []Hit {
 			}
 		}
 	}
+	eachString(in, func(text string) {
+		if len(hits) == 0 && slices.ContainsFunc(names, func(n string) bool { return holdsHooks(n, text) }) {
+			hits = s.guardHits("guard-client", strings.TrimSpace(c.Tool+" "+strings.Join(names, " ")))
+		}
+	})
 	return hits
 }
 

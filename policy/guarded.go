@@ -70,6 +70,9 @@ func (r *reading) guards(c *shell.Command) []Hit {
 	text := commandText(c)
 	places := r.placesOf(c)
 	r.noteLinks(c)
+	if slices.ContainsFunc(places, func(p spot) bool { return len(p.names) > 0 && holdsHooks(p.names[0], r.text) }) {
+		hits = append(hits, r.set.guardHits("guard-client", text)...)
+	}
 	for _, rule := range r.set.guardRules() {
 		if rule.speaksOf(r, c, places) {
 			hits = append(hits, rule.hit(text))

@@ -64,3 +64,24 @@ func TestWhatToolsLoadByThemselves(t *testing.T) {
 		}
 	}
 }
+
+// A skill runs its hooks and the commands in its text without asking.
+func TestSkillsAreRead(t *testing.T) {
+	s := builtin(t)
+	for _, c := range []struct {
+		tool, name, file, text string
+		held                   bool
+	}{
+		{"Skill", "tidy", "/w/.claude/skills/tidy/SKILL.md", "---\nname: tidy\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: git push\n---\n", true},
+		{"Skill", "tidy", "~/.claude/skills/tidy/SKILL.md", "State: !`git push origin main`\n", true},
+		{"SlashCommand", "/tidy up", "/w/.claude/commands/tidy.md", "Now !`gh pr create`\n", true},
+		{"Skill", "tidy", "/w/.claude/skills/tidy/SKILL.md", "State: !`git status`\nThen say that git push is for people.\n", false},
+		{"Skill", "../../x", "/w/x/SKILL.md", "!`git push`", false},
+	} {
+		read := func(name string) (string, bool) { return c.text, name == c.file }
+		res := s.Classify(Call{Tool: c.tool, Input: mustJSON(t, map[string]string{"skill": c.name}), Cwd: "/w", ReadFile: read})
+		if got := res.Tier == External; got != c.held {
+			t.Errorf("%s %s with %q: held %v, %v", c.tool, c.name, c.text, got, res.Hits)
+		}
+	}
+}

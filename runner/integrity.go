@@ -31,7 +31,7 @@ type integrity struct {
 	gateOf map[string]string
 	config map[string]string
 	view   gitView
-	state  map[string]os.FileInfo // files of loop's state; nil = not there
+	state  map[string]*os.File // files of loop's state that are there
 	common string
 }
 
@@ -114,26 +114,49 @@ func (in integrity) changedSince(now integrity, o *Options) []string {
 	})
 	out = append(out, in.view.changedSince(now.view, in.common, o)...)
 	for _, name := range slices.Sorted(maps.Keys(in.state)) {
-		is := now.state[name]
+		is, there := now.state[name]
 		switch {
-		case is == nil:
+		case !there:
 			out = append(out, fmt.Sprintf("loop's own %s was removed during this attempt: what it held is gone", name))
-		case !os.SameFile(in.state[name], is):
+		case !sameFile(in.state[name], is):
 			out = append(out, fmt.Sprintf("loop's own %s was replaced during this attempt: what it held before is gone", name))
 		}
 	}
+	in.forget()
+	now.forget()
 	return append(out, changedSettings(in.config, now.config)...)
 }
 
-// stateFiles are those files of loop's state that no run replaces.
-func stateFiles(dir string) map[string]os.FileInfo {
-	out := map[string]os.FileInfo{}
+// stateFiles opens those files of loop's state that no run replaces. As long as
+// they are open no other file can look like them.
+func stateFiles(dir string) map[string]*os.File {
+	out := map[string]*os.File{}
 	for _, name := range []string{"queue.db", "run.lock"} {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			out[name] = info
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if f, err := os.Open(path); err == nil {
+			out[name] = f
 		}
 	}
 	return out
+}
+
+// forget closes the files of loop's state.
+func (in integrity) forget() {
+	for _, f := range in.state {
+		_ = f.Close() // nothing was written
+	}
+}
+
+func sameFile(a, b *os.File) bool {
+	was, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	is, err := b.Stat()
+	return err == nil && os.SameFile(was, is)
 }
 
 func changeWord(was, is hash) string {
