@@ -158,6 +158,9 @@ func (s *Set) shellCall(cmd string, in map[string]any, c Call) Result {
 		r := s.readingOf(c)
 		return finish(append(r.program(l, cmd), s.wordsOf(c, cmd)...), Mentioned)
 	}
+	if toolKey(c.Tool) == "powershell" {
+		return s.powershellCall(cmd, in, c)
+	}
 	res := s.classifyLine(cmd, c)
 	if code, ok := in["code"].(string); ok && code == cmd && res.Tier < External {
 		// Which language is not said: what sends in one of the two that such

@@ -33,6 +33,7 @@ func codeRules(patterns []string) []RuleInfo {
 		{ID: "opaque-skill", Tier: External, Why: "A skill or slash command is named like one that reaches outside."},
 		{ID: "mcp-statement", Tier: External, Why: "The statement given to an MCP tool changes a database."},
 		{ID: "opaque-verb", Tier: External, Why: "An unknown program is told to do what reaches outside."},
+		{ID: "cloud-cmdlet", Tier: External, Why: "A PowerShell command changes something in a cloud or at a service."},
 		{ID: "dotnet-send", Tier: External, Why: "PowerShell sends through a class of .NET."},
 		{ID: "platform-env", Tier: External, Why: "A command run with a platform's environment changes the database that it names."},
 		{ID: "opaque-depth", Tier: External, Why: "Payloads inside payloads go deeper than is looked at."},

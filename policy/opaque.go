@@ -19,6 +19,12 @@ func (r *reading) dynamicProgram(c *shell.Command) []Hit {
 	if len(c.Argv) > 2 && c.Argv[1].Text == "=" {
 		return r.line(lineOf(c.Argv[2:])) // $x = command, in PowerShell
 	}
+	if name, value, ok := strings.Cut(c.Argv[0].Text, "="); ok && strings.HasPrefix(name, "$") && plainWord(strings.ReplaceAll(name[1:], ":", "")) {
+		if len(c.Argv) == 1 {
+			return nil // $x='text', in PowerShell
+		}
+		return r.line(lineOf(append([]shell.Word{{Text: value}}, c.Argv[1:]...)))
+	}
 	if isProperty(c.Argv[0].Text) {
 		return nil
 	}

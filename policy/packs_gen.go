@@ -2303,7 +2303,8 @@ var builtinDefs = [...]packDef{
 		{Name: "invoke-command", Names: []string{"icm"}, Like: []string{"enter-pssession", "new-pssession", "copy-item"}, Value: []string{"-ComputerName", "-Session", "-HostName", "-ToSession", "-FromSession", "-Destination", "-Path", "-ScriptBlock", "-FilePath", "-ConnectionUri", "-VMName"}, SingleDash: true}}, Rules: []ruleDef{
 		{ID: "invoke-expression", Tier: "external", Why: "It runs a text that is not known before.", Undo: "none", Opaque: true, Cmd: []string{"invoke-expression"}, Unless: []string{"literal-operands"}},
 		{ID: "powershell-remote", Tier: "external", Why: "It runs something on another machine or copies to it.", Undo: "none", Cmd: []string{"invoke-command", "enter-pssession", "new-pssession", "copy-item"}, With: []string{"-ComputerName", "-Session", "-HostName", "-ToSession", "-ConnectionUri", "-VMName"}},
-		{ID: "powershell-mail", Tier: "external", Why: "It sends mail or uploads.", Undo: "none", Cmd: []string{"send-mailmessage", "set-azstorageblobcontent", "publish-azwebapp", "write-s3object", "start-bitstransfer", "new-gitlabissue", "new-githubissue", "new-githubpullrequest", "publish-lmfunction"}}}},
+		{ID: "powershell-mail", Tier: "external", Why: "It sends mail or uploads.", Undo: "none", Cmd: []string{"send-mailmessage", "set-azstorageblobcontent", "publish-azwebapp", "write-s3object", "start-bitstransfer", "new-gitlabissue", "new-githubissue", "new-githubpullrequest", "publish-lmfunction"}},
+		{ID: "powershell-session", Tier: "external", Why: "It opens a session on another machine.", Undo: "none", Cmd: []string{"enter-pssession", "new-pssession"}, MinArgs: 1}}},
 }
 
 var builtinPhraseRules = [...]phraseRule{

@@ -24,6 +24,9 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 	if t.riskyScript(name) && !helpOnly(c.Argv) {
 		return []Hit{opaqueHit("opaque-script", commandText(c), why)}
 	}
+	if cloudCmdlet(prog) {
+		return []Hit{{Rule: "cloud-cmdlet", Tier: External, Why: "The PowerShell command changes something in a cloud or at a service.", Text: commandText(c)}}
+	}
 	if isCmdlet(prog) {
 		return nil
 	}
@@ -212,8 +215,8 @@ func dotNet(text string) []Hit {
 	if !strings.Contains(low, "net.") && !strings.Contains(low, "client") {
 		return nil
 	}
-	for _, m := range []string{".uploadstring", ".uploaddata", ".uploadfile", ".uploadvalues", ".postasync", ".putasync", ".patchasync", ".deleteasync", ".sendasync", ".sendmailasync", ".getrequeststream"} {
-		if strings.Contains(low, m) && !strings.Contains(low, "://localhost") && !strings.Contains(low, "://127.0.0.1") {
+	for _, m := range []string{".uploadstring", ".uploaddata", ".uploadfile", ".uploadvalues", ".postasync", ".putasync", ".patchasync", ".deleteasync", ".sendasync", ".sendmailasync", ".getrequeststream", "sockets.tcpclient(", "sockets.udpclient("} {
+		if strings.Contains(low, m) && !strings.Contains(low, "://localhost") && !strings.Contains(low, "127.0.0.1") && !strings.Contains(low, "'localhost'") {
 			return []Hit{{Rule: "dotnet-send", Tier: External, Why: "PowerShell sends through a class of .NET.", Text: text}}
 		}
 	}

@@ -30,6 +30,9 @@ func gitCode(w *walker, c Command, in input) (output, bool) {
 	switch c.Argv[sub].Text {
 	case "config":
 		w.gitConfig(args)
+		if asksConfig(args) {
+			return output{}, true
+		}
 		return silent(), true
 	case "submodule":
 		w.gitWords(c, args, "foreach", in)
@@ -48,6 +51,23 @@ func gitCode(w *walker, c Command, in input) (output, bool) {
 	}
 	w.gitHooks(c, c.Argv[sub].Text)
 	return output{}, true
+}
+
+// asksConfig: git config prints a setting, and changes none.
+func asksConfig(args []Word) bool {
+	n := 0
+	for _, a := range args {
+		switch a.Text {
+		case "get", "list", "--get", "--get-all", "--get-regexp", "-l", "--list", "--get-urlmatch":
+			return true
+		case "set", "unset", "--unset", "--add", "--replace-all", "--unset-all", "-e", "--edit", "edit", "remove-section", "rename-section":
+			return false
+		}
+		if !strings.HasPrefix(a.Text, "-") {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // gitHooks reads the hooks that the line itself wrote and that a subcommand
