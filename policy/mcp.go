@@ -180,7 +180,7 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 	}
 	if t.runs(append(words, nameWords(server)...)) || t.runs(nameWords(name)) {
 		if cmd, ok := commandField(in); ok && (known == nil || known.tier != External && !matchAny(known.External, strings.Join(words, "_"))) {
-			return s.shellCall(cmd, in, c)
+			return s.shellCall(s.ofProgram(cmd, words), in, c)
 		}
 	}
 	hit := t.judge(known, words)
@@ -203,6 +203,22 @@ func (s *Set) mcpCall(c Call, in map[string]any) Result {
 		hits = append(hits, s.codeArguments(in, c.Cwd)...)
 	}
 	return finish(hits, Mentioned)
+}
+
+// ofProgram is a command line with the program in front that the tool is named
+// for, when it begins with a subcommand: ExecuteTerraformCommand, "apply".
+func (s *Set) ofProgram(cmd string, words []string) string {
+	f := strings.Fields(cmd)
+	if len(f) == 0 || s.knows(baseOf(f[0])) {
+		return cmd
+	}
+	for _, w := range words {
+		switch w {
+		case "terraform", "terragrunt", "tofu", "git", "gh", "docker", "kubectl", "helm", "gcloud", "aws", "az", "npm", "pulumi", "firebase", "vercel", "wrangler", "supabase", "heroku", "fly", "flyctl":
+			return w + " " + cmd
+		}
+	}
+	return cmd
 }
 
 // looksOnly: the tool that moves the mouse and types is told to look.

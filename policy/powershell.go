@@ -37,7 +37,7 @@ func cloudCmdlet(prog string) bool {
 		"s3", "ec2", "iam", "lm", "sqs", "sns", "cfn", "ecs", "eks", "rds", "ddb", "secsecret", "ssm", "r53", "elb2", "kms", "gce", "gcs",
 		"aduser", "adgroup", "adcomputer", "adaccount", "adobject", "adorganizationalunit", "dnsserver", "dhcpserver",
 		"github", "gitlab", "adops", "vsteam", "jira", "slack", "servicenow", "okta", "dba", "pagerduty", "octopus", "azdevops"} {
-		if rest, ok := strings.CutPrefix(noun, mark); ok && rest != "" && !strings.HasSuffix(noun, "context") && !strings.HasSuffix(noun, "config") && !strings.HasSuffix(noun, "defaultprofile") {
+		if rest, ok := strings.CutPrefix(noun, mark); ok && (rest != "" || len(mark) > 5) && !strings.HasSuffix(noun, "context") && !strings.HasSuffix(noun, "config") && !strings.HasSuffix(noun, "defaultprofile") {
 			return true
 		}
 	}
