@@ -100,6 +100,14 @@ func (t *checkout) tellUnkept(ctx context.Context, a *queue.Attempt, w whole) er
 			return err
 		}
 	}
+	for _, name := range w.large {
+		if slices.Contains(t.left, name) {
+			continue
+		}
+		if err := tell(fmt.Sprintf("%%q has more than %d MiB: it is in no commit of loop's, and was left as it is", maxKept>>20), name); err != nil {
+			return err
+		}
+	}
 	for _, name := range w.inside {
 		if err := tell("the submodule %q has uncommitted changes in it: loop does not look into submodules, and left them as they are", name); err != nil {
 			return err

@@ -180,8 +180,8 @@ func (t *checkout) emptied(ctx context.Context, s *queue.Session, where queue.La
 		return errors.Is(err, os.ErrNotExist), nil
 	}
 	w, err := t.snapshot(ctx)
-	if err != nil || len(w.nested) > 0 {
-		t.o.Log.Warn("a work tree stays", "dir", where.Dir, "nested", w.nested, "error", err)
+	if err != nil || len(w.nested)+len(w.large) > 0 {
+		t.o.Log.Warn("a work tree stays", "dir", where.Dir, "nested", w.nested, "large", w.large, "error", err)
 		return false, nil
 	}
 	// What gates wrote when all was committed is worth nothing, but is not

@@ -32,7 +32,7 @@ func (t *checkout) remember(ctx context.Context, a *queue.Attempt) error {
 	if err != nil {
 		return fmt.Errorf("keep the work tree as it is before the attempt: %w", err)
 	}
-	t.left = w.nested
+	t.left = append(w.nested, w.large...)
 	a.Before = &state
 	return t.hold(ctx, a)
 }

@@ -77,6 +77,7 @@ func parseStatus(line string) (entry, error) {
 type whole struct {
 	tree   string
 	nested []string // repositories of their own, submodules apart
+	large  []string // files of more than maxKept, as they are now
 	inside []string // submodules with uncommitted work in them
 }
 
@@ -102,6 +103,7 @@ func (t *checkout) snapshotOn(ctx context.Context, head string, forced ...string
 		return whole{tree: head}, nil // the work tree is the index, and that is HEAD
 	}
 	var gone []string
+	w.large = t.large(ctx, list)
 	there := forced
 	for _, e := range list {
 		if e.inside {
@@ -111,6 +113,7 @@ func (t *checkout) snapshotOn(ctx context.Context, head string, forced ...string
 		case e.untracked && slices.Contains(t.output, e.path):
 		case e.nested:
 			w.nested = append(w.nested, e.path)
+		case slices.Contains(w.large, e.path):
 		case e.gone, t.special(e.path):
 			gone = append(gone, e.path)
 		case !e.same:
@@ -125,6 +128,20 @@ func (t *checkout) snapshotOn(ctx context.Context, head string, forced ...string
 	}
 	w.tree, err = t.git(ctx, &call{index: index}, "write-tree")
 	return w, err
+}
+
+// large are the files that are not kept for their size.
+func (t *checkout) large(ctx context.Context, list []entry) []string {
+	var paths []string
+	for _, e := range list {
+		if !e.gone && !e.same && !e.nested {
+			paths = append(paths, e.path)
+		}
+	}
+	return t.filters.largeOf(t.dir, paths, func(args ...string) (string, bool) {
+		out, err := t.git(ctx, nil, args...)
+		return out, err == nil
+	})
 }
 
 // special: a pipe, a socket or a device stands there, of which git says that a

@@ -66,7 +66,12 @@ func (t *trees) read(ctx context.Context) tree {
 	}
 	defer os.Remove(index)
 	// What cannot be read is left out on both sides.
-	out := t.git(ctx, index, "add", "--all", "--ignore-errors", "--", ".")
+	large := t.large(ctx, index)
+	add := []string{"add", "--all", "--ignore-errors", "--", "."}
+	for _, name := range large {
+		add = append(add, ":(exclude,literal)"+name)
+	}
+	out := t.gitWith(ctx, index, "GIT_LITERAL_PATHSPECS=0", add...)
 	if out.TimedOut {
 		t.objects = "" // so large a tree is not tried again in this session
 		t.o.Log.Warn("the work tree takes too long to read: what attempts change is not known", "limit", treeTime)
@@ -87,6 +92,7 @@ func (t *trees) read(ctx context.Context) tree {
 	if !out.OK() {
 		return tree{}
 	}
+	sizes(t.o.Root, large, now.refs)
 	now.id = strings.TrimSpace(string(out.Tail))
 	return now
 }
@@ -254,8 +260,12 @@ func (t *trees) receiptLines(ctx context.Context, from, to tree) string {
 // git runs git with objects and, where it is named, an index beside the
 // repository's, and nothing that the repository sets to run along.
 func (t *trees) git(ctx context.Context, index string, args ...string) proc.Output {
+	return t.gitWith(ctx, index, "GIT_LITERAL_PATHSPECS=1", args...)
+}
+
+func (t *trees) gitWith(ctx context.Context, index, pathspecs string, args ...string) proc.Output {
 	env := []string{
-		"GIT_OBJECT_DIRECTORY=" + t.dir, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_OBJECT_DIRECTORY=" + t.dir, pathspecs, "GIT_OPTIONAL_LOCKS=0",
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + t.objects,
 	}
 	if index != "" {
