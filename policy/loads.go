@@ -17,6 +17,7 @@ type loader struct {
 	programs string // each with a blank on both sides
 	lang     string
 	files    []string // below the current folder, or one above it
+	modules  []string // the same, each with any ending of JavaScript's
 	names    []string // of functions that the tool calls
 }
 
@@ -26,32 +27,34 @@ var pytestHooks = []string{
 }
 
 var loaders = []loader{
-	{" pytest py.test ", "python", []string{"conftest.py", "tests/conftest.py", "test/conftest.py"}, pytestHooks},
-	{" pip pip3 build ", "python", []string{"setup.py"}, []string{"run"}},
-	{" cargo ", "rust", []string{"build.rs"}, []string{"main"}},
-	{" jest ", "javascript", withExts("jest.config", "babel.config"), nil},
-	{" vitest vite ", "javascript", withExts("vitest.config", "vite.config"), nil},
-	{" eslint ", "javascript", withExts("eslint.config", ".eslintrc"), nil},
-	{" prettier ", "javascript", withExts("prettier.config", ".prettierrc"), nil},
-	{" webpack webpack-cli ", "javascript", withExts("webpack.config"), nil},
-	{" rollup ", "javascript", withExts("rollup.config"), nil},
-	{" next ", "javascript", withExts("next.config"), nil},
-	{" playwright ", "javascript", withExts("playwright.config"), nil},
-	{" mocha ", "javascript", withExts(".mocharc"), nil},
-	{" ava ", "javascript", withExts("ava.config"), nil},
-	{" karma ", "javascript", withExts("karma.conf"), nil},
-	{" cypress ", "javascript", withExts("cypress.config"), nil},
-	{" tsup ", "javascript", withExts("tsup.config"), nil},
-	{" stylelint ", "javascript", withExts("stylelint.config", ".stylelintrc"), nil},
-	{" lint-staged ", "javascript", withExts("lint-staged.config", ".lintstagedrc"), nil},
-	{" commitlint ", "javascript", withExts("commitlint.config"), nil},
-	{" pnpm ", "javascript", []string{".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js"}, []string{"readPackage", "afterAllResolved", "updateConfig", "preResolution"}},
-	{" direnv ", "shell", []string{".envrc"}, nil},
+	{programs: " pytest py.test ", lang: "python", files: []string{"conftest.py", "tests/conftest.py", "test/conftest.py"}, names: pytestHooks},
+	{programs: " pip pip3 build ", lang: "python", files: []string{"setup.py"}, names: []string{"run"}},
+	{programs: " cargo ", lang: "rust", files: []string{"build.rs"}, names: []string{"main"}},
+	{programs: " jest ", lang: "javascript", modules: []string{"jest.config", "babel.config"}},
+	{programs: " vitest vite ", lang: "javascript", modules: []string{"vitest.config", "vite.config"}},
+	{programs: " eslint ", lang: "javascript", modules: []string{"eslint.config", ".eslintrc"}},
+	{programs: " prettier ", lang: "javascript", modules: []string{"prettier.config", ".prettierrc"}},
+	{programs: " webpack webpack-cli ", lang: "javascript", modules: []string{"webpack.config"}},
+	{programs: " rollup ", lang: "javascript", modules: []string{"rollup.config"}},
+	{programs: " next ", lang: "javascript", modules: []string{"next.config"}},
+	{programs: " playwright ", lang: "javascript", modules: []string{"playwright.config"}},
+	{programs: " mocha ", lang: "javascript", modules: []string{".mocharc"}},
+	{programs: " ava ", lang: "javascript", modules: []string{"ava.config"}},
+	{programs: " karma ", lang: "javascript", modules: []string{"karma.conf"}},
+	{programs: " cypress ", lang: "javascript", modules: []string{"cypress.config"}},
+	{programs: " tsup ", lang: "javascript", modules: []string{"tsup.config"}},
+	{programs: " stylelint ", lang: "javascript", modules: []string{"stylelint.config", ".stylelintrc"}},
+	{programs: " lint-staged ", lang: "javascript", modules: []string{"lint-staged.config", ".lintstagedrc"}},
+	{programs: " commitlint ", lang: "javascript", modules: []string{"commitlint.config"}},
+	{programs: " pnpm ", lang: "javascript", files: []string{".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js"}, names: []string{"readPackage", "afterAllResolved", "updateConfig", "preResolution"}},
+	{programs: " direnv ", lang: "shell", files: []string{".envrc"}},
 }
 
-func withExts(names ...string) []string {
-	var out []string
-	for _, n := range names {
+// all are the files that are looked for. They are put together when a tool is
+// met: a process that looks at one call meets few.
+func (l *loader) all() []string {
+	out := slices.Clone(l.files)
+	for _, n := range l.modules {
 		for _, ext := range []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"} {
 			out = append(out, n+ext)
 		}
@@ -74,7 +77,8 @@ func (r *reading) loads(prog string, c *shell.Command) []Hit {
 		if !strings.Contains(l.programs, " "+prog+" ") || !l.speaks(c) {
 			continue
 		}
-		for _, name := range namesAbove(l.files)[:2*len(l.files)] { // here, and in the folder above
+		files := l.all()
+		for _, name := range namesAbove(files)[:2*len(files)] { // here, and in the folder above
 			hits = append(hits, r.loaded(l, c, name)...)
 		}
 	}
