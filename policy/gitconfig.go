@@ -108,10 +108,8 @@ func (r *reading) repositoryConfig(g *gitConfig, a *args, dir, home string) (roo
 	}
 	up := ""
 	for range maxAncestors {
-		for _, name := range r.configsIn(up) {
-			if add(name) {
-				return up
-			}
+		if slices.ContainsFunc(r.configsIn(up), add) {
+			return up
 		}
 		if r.tree.cwd == "" || r.tree.path(up) == "/" {
 			break
