@@ -22,7 +22,7 @@ import (
 )
 
 // childVar makes the test binary play one process: "add NAME N DIR",
-// "spool NAME N DIR" or "read DIR".
+// "spool NAME N DIR", "burst NAME DIR" or "read DIR".
 const childVar = "LOOP_TEST_QUEUE"
 
 func TestMain(m *testing.M) {
@@ -49,6 +49,9 @@ func play(role string) int {
 	} else if _, e := fmt.Sscanf(role, "spool %s %d %s", &name, &n, &dir); e == nil {
 		fmt.Println("ready")
 		err = playSpooler(s(), name, n)
+	} else if _, e := fmt.Sscanf(role, "burst %s %s", &name, &dir); e == nil {
+		fmt.Println("ready")
+		err = playBurst(s(), name)
 	} else if _, e := fmt.Sscanf(role, "read %s", &dir); e == nil {
 		fmt.Println("ready")
 		err = playReader(s())
@@ -121,7 +124,7 @@ func numbersRise(list []Action) bool {
 // child is one process of the test binary.
 type child struct {
 	cmd   *exec.Cmd
-	in    io.Closer
+	in    io.WriteCloser
 	lines chan string
 	err   bytes.Buffer
 }
@@ -409,6 +412,8 @@ func BenchmarkAdd(b *testing.B) {
 }
 
 // Four other processes add as fast as they can: how long does one wait?
+// BenchmarkAddAmongOthers is one Add beside four processes that add without a
+// pause.
 func BenchmarkAddAmongOthers(b *testing.B) {
 	s := filled(b, 1000)
 	for i := range 4 {
@@ -422,7 +427,59 @@ func BenchmarkAddAmongOthers(b *testing.B) {
 		}
 		took = append(took, time.Since(began))
 	}
+	worst(b, took)
+}
+
+// BenchmarkSpoolOfEight is what a hook at the prompt does with a call that it
+// holds back, in eight processes at the same moment: what is beside the start of
+// the process.
+func BenchmarkSpoolOfEight(b *testing.B) {
+	s := filled(b, 1000)
+	var others []*child
+	for i := range 7 {
+		others = append(others, startChild(b, fmt.Sprintf("burst other%d %s", i, s.dir)))
+	}
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		for _, c := range others {
+			if _, err := c.in.Write([]byte("\n")); err != nil {
+				b.Fatal(err)
+			}
+		}
+		began := time.Now()
+		if _, err := s.Spool(b.Context(), numbered("bench", i)); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+		for _, c := range others {
+			ns, err := strconv.ParseInt(c.next(b), 10, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			took = append(took, time.Duration(ns))
+		}
+	}
+	worst(b, took)
+}
+
+// playBurst spools an action for each line on its stdin, and says how long that
+// took.
+func playBurst(s *Store, name string) error {
+	in := bufio.NewScanner(os.Stdin)
+	for i := 0; in.Scan(); i++ {
+		began := time.Now()
+		if _, err := s.Spool(context.Background(), numbered(name, i)); err != nil {
+			return err
+		}
+		fmt.Println(time.Since(began).Nanoseconds())
+	}
+	return in.Err()
+}
+
+func worst(b *testing.B, took []time.Duration) {
+	b.Helper()
 	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "worst-ms")
 }
