@@ -14,7 +14,7 @@ func (s *Set) addUser(f PackFile, trusted bool) error {
 		return err
 	}
 	p := &pack{name: f.Name, data: f.Data, def: *def}
-	p.once.Do(func() { p.err = p.compile() })
+	p.load()
 	if p.err != nil {
 		return p.err
 	}
