@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
@@ -9,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-b23e517c/loop/internal/regular"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 )
 
 // gitView is what decides which files and commits git shows, and so which the
@@ -63,16 +64,7 @@ func readGitView(root, common string) gitView {
 
 // ownGitDir is git's folder for this work tree: the index lies there.
 func ownGitDir(root string) string {
-	dir := filepath.Join(root, ".git")
-	if text, err := regular.Read(dir, maxWatched); err == nil {
-		if to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(root, to)
-			}
-			return to
-		}
-	}
-	return dir
+	return cmp.Or(workspace.Finder{}.Repository(root).Own, filepath.Join(root, ".git"))
 }
 
 func lastLogLine(path string) string {

@@ -20,7 +20,7 @@ type Repository struct {
 	Dir    string // the folder that was asked about
 	Top    string // top folder of the work tree; "" = there is none
 	Common string // folder that its work trees share; "" = not known
-	own    string // folder of this work tree alone; "" = not known
+	Own    string // folder of this work tree alone; "" = not known
 	sure   bool   // git would not see it otherwise
 }
 
@@ -83,23 +83,23 @@ func openRepository(top string) Repository {
 	case err != nil:
 		return r
 	case info.IsDir():
-		r.own, r.Common = git, git
+		r.Own, r.Common = git, git
 	default: // of a linked work tree, or a submodule
 		text, err := readFile(git)
 		dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
 		if err != nil || !ok {
 			return r
 		}
-		r.own = under(top, dir)
-		r.Common = r.own
-		common, err := readFile(filepath.Join(r.own, "commondir"))
+		r.Own = under(top, dir)
+		r.Common = r.Own
+		common, err := readFile(filepath.Join(r.Own, "commondir"))
 		if err == nil {
-			r.Common = under(r.own, strings.TrimSpace(string(common)))
+			r.Common = under(r.Own, strings.TrimSpace(string(common)))
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return r
 		}
 	}
-	r.sure = r.plain() && ours(top, git, r.own)
+	r.sure = r.plain() && ours(top, git, r.Own)
 	return r
 }
 
@@ -111,7 +111,7 @@ func (r Repository) plain() bool {
 			return false
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(r.own, "HEAD")); err != nil {
+	if _, err := os.Lstat(filepath.Join(r.Own, "HEAD")); err != nil {
 		return false
 	}
 	config, err := readFile(filepath.Join(r.Common, "config"))
@@ -177,7 +177,7 @@ func branchOf(ref string) string {
 // head reads what HEAD says. ok is false where only git can tell: references
 // that lead to others, or that are kept in another form than files.
 func (r Repository) head() (commit, branch string, ok bool) {
-	name := filepath.Join(r.own, "HEAD")
+	name := filepath.Join(r.Own, "HEAD")
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return "", "", false
 	}
