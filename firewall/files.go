@@ -24,6 +24,7 @@ type Files struct {
 	Root      string
 	Temporary []string
 	Home      string // what ~ in front of a name stands for
+	Links     Links
 }
 
 // FilesOf are the files by which the calls in a repository may be judged. The
@@ -75,12 +76,12 @@ func (f Files) inside(cwd, name string) (dir, rel string, ok bool) {
 	if rest, ok := strings.CutPrefix(name, "~"); ok && f.Home != "" && (rest == "" || rest[0] == '/') {
 		name = f.Home + rest
 	}
-	real, err := filepath.EvalSymlinks(name)
+	real, err := f.Links.eval(name)
 	if err != nil || !filepath.IsAbs(real) {
 		return "", "", false
 	}
 	for _, dir := range append([]string{f.Root, cwd}, f.Temporary...) {
-		dir, err := filepath.EvalSymlinks(dir)
+		dir, err := f.Links.eval(dir)
 		if err != nil || !filepath.IsAbs(dir) || isSystem(dir) && !slices.Contains(f.Temporary, dir) {
 			continue
 		}

@@ -14,8 +14,8 @@ import (
 // Guarded is what a run in the repository keeps from the agent that works in
 // it: loop's own files and those it was told by, and its own process. gitDir is
 // git's common directory, "" when it is not known.
-func Guarded(root, gitDir string, env []string, own ...string) *policy.Guarded {
-	g := &policy.Guarded{Root: root, Home: proc.Home(env), Pids: []int{os.Getpid()}, Real: RealPlace, Glob: globPlaces}
+func Guarded(root, gitDir string, env []string, links Links, own ...string) *policy.Guarded {
+	g := &policy.Guarded{Root: root, Home: proc.Home(env), Pids: []int{os.Getpid()}, Real: links.place, Glob: globPlaces}
 	g.Path = slices.DeleteFunc(filepath.SplitList(proc.Getenv(env, "PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
 	g.Finds = func(program, except string) bool {
 		return slices.ContainsFunc(g.Path, func(dir string) bool {
@@ -32,7 +32,7 @@ func Guarded(root, gitDir string, env []string, own ...string) *policy.Guarded {
 				continue
 			}
 			g.Files = append(g.Files, filepath.Clean(n))
-			if real := RealPlace(n); real != "" && real != filepath.Clean(n) {
+			if real := links.place(n); real != "" && real != filepath.Clean(n) {
 				g.Files = append(g.Files, real)
 			}
 		}
@@ -105,13 +105,26 @@ func namesIn(dir string, most int) []string {
 
 // RealPlace is the place behind the symbolic links of a name whose last parts
 // may not exist yet; "" when there is none.
-func RealPlace(name string) string {
+func RealPlace(name string) string { return Links(nil).place(name) }
+
+// Links gives the place behind the symbolic links of a name, as
+// filepath.EvalSymlinks, which nil stands for.
+type Links func(name string) (string, error)
+
+func (l Links) eval(name string) (string, error) {
+	if l == nil {
+		return filepath.EvalSymlinks(name)
+	}
+	return l(name)
+}
+
+func (l Links) place(name string) string {
 	if strings.ContainsAny(name, "$`*?\x00") {
 		return ""
 	}
 	rest := ""
 	for dir := filepath.Clean(name); ; {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
+		if real, err := l.eval(dir); err == nil {
 			return filepath.Join(real, rest)
 		}
 		up := filepath.Dir(dir)

@@ -12,7 +12,7 @@ import (
 // it.
 func Guarded(ctx context.Context, o *Options) *policy.Guarded {
 	own := slices.Concat([]string{o.State}, o.Protected, o.Watched)
-	return firewall.Guarded(o.Root, gitDir(ctx, o), o.Env, own...)
+	return firewall.Guarded(o.Root, gitDir(ctx, o), o.Env, nil, own...)
 }
 
 // gitDir is git's common directory of the repository, "" when there is none.

@@ -42,12 +42,27 @@ type Process struct {
 func (p Process) Run(ctx context.Context, args []string) int {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(memory)
+	growStack(false)
 	r := p.answer(ctx, args)
 	_, _ = io.WriteString(p.Stderr, r.Stderr)
 	if _, err := io.WriteString(p.Stdout, r.Stdout); err != nil && r.Stdout != "" {
 		return firewall.Failure(firewall.EventPreToolUse, err).Exit
 	}
 	return r.Exit
+}
+
+// growStack makes the stack as large as a decision needs in one step, while
+// there is little on it: on its way there it would be copied four times. What
+// counts is the size of the frame, and room is not made ready: that alone would
+// touch all of it.
+//
+//go:noinline
+func growStack(use bool) byte {
+	if !use {
+		return 0
+	}
+	var room [56 << 10]byte
+	return room[len(os.Args)]
 }
 
 func (p Process) answer(ctx context.Context, args []string) firewall.Reply {
@@ -93,7 +108,7 @@ type decision struct {
 }
 
 func (p Process) open(ctx context.Context, level policy.Level, r firewall.Request) (*decision, error) {
-	h := &decision{p: p, find: workspace.Finder{Env: p.Env, Now: p.Now}, ctx: ctx, session: r.SessionID}
+	h := &decision{p: p, find: workspace.Finder{Env: p.Env, Now: p.Now, Links: workspace.Links()}, ctx: ctx, session: r.SessionID}
 	var err error
 	cwd := r.Cwd
 	if cwd == "" {
@@ -129,6 +144,7 @@ func (h *decision) rules() (*policy.Set, error) {
 
 func (h *decision) guard(level policy.Level) *firewall.Guard {
 	readable := firewall.FilesOf(h.root, h.p.Env)
+	readable.Links = h.find.Links
 	g := &firewall.Guard{
 		Classifier: h.set, Queue: h, Base: queue.Action{Session: h.session},
 		Place: h.place, ReadFile: readable.Read, ReadDir: readable.List, Now: h.p.Now,
@@ -143,7 +159,7 @@ func (h *decision) guard(level policy.Level) *firewall.Guard {
 // guarded is what an agent that nobody watches may not take away.
 func (h *decision) guarded() *policy.Guarded {
 	own := append(h.find.Own(), filepath.Join(h.root, config.FileName))
-	return firewall.Guarded(h.root, h.repo.Common, h.p.Env, own...)
+	return firewall.Guarded(h.root, h.repo.Common, h.p.Env, h.find.Links, own...)
 }
 
 func (h *decision) place(string) firewall.Place {

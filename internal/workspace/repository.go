@@ -43,7 +43,7 @@ func (f Finder) Repository(dir string) Repository {
 }
 
 func (f Finder) search(dir string) Repository {
-	start, err := filepath.EvalSymlinks(dir)
+	start, err := f.real(dir)
 	if err != nil || !filepath.IsAbs(start) {
 		return Repository{}
 	}

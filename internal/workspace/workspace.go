@@ -36,8 +36,16 @@ type Workspace struct {
 
 // Finder finds workspaces with the environment of one process.
 type Finder struct {
-	Env []string
-	Now func() time.Time
+	Env   []string
+	Now   func() time.Time
+	Links func(name string) (string, error) // filepath.EvalSymlinks, or Links; nil = the former
+}
+
+func (f Finder) real(name string) (string, error) {
+	if f.Links == nil {
+		return filepath.EvalSymlinks(name)
+	}
+	return f.Links(name)
 }
 
 // At is the workspace that a folder belongs to.
@@ -60,7 +68,7 @@ func (f Finder) Workspace(ctx context.Context, r Repository) (Workspace, error) 
 		w.Root, common, w.Git = r.Top, r.Common, true
 	}
 	// Worktrees of one repository share its common folder and so one queue.
-	if real, err := filepath.EvalSymlinks(common); err == nil {
+	if real, err := f.real(common); err == nil {
 		common = real
 	}
 	home, err := f.StateHome()
