@@ -26,24 +26,23 @@ const (
 	foldName   = "spool.folding.jsonl" // moved aside, to be added by who holds the queue
 	strayName  = "spool.stray.jsonl"   // lines that are no action, kept
 	spoolGrace = 2 * time.Second       // for an append, which waits for other appends only
-	spoolSize  = 1 << 20               // from this size on who would spool puts all of it into the queue
+	spoolSize  = 4 << 20               // from this size on who has spooled puts all of it into the queue
 	moveGrace  = 200 * time.Millisecond
 )
 
 // Spool is Add for a caller that can neither wait nor lose the action: it puts it
 // into the spool, which takes a fraction of the time. The same call again comes
 // back with the number of the first; what else the call is to others is found when
-// the spool is taken up, and its number leads to it then. Without a spool that may
-// grow, or a number to tell, the queue is asked, and in its place the spool; what
-// comes back without a number has none yet.
+// the spool is taken up, and its number leads to it then. Without a number to tell,
+// the queue is asked, and in its place the spool; what comes back without a number
+// has none yet.
 func (s *Store) Spool(ctx context.Context, a Action) (Action, error) {
 	if s.o.ReadOnly {
 		return Action{}, fmt.Errorf("queue %q: %w", s.path, ErrReadOnly)
 	}
-	if info, err := os.Stat(s.file(spoolName)); err != nil || info.Size() < spoolSize {
-		if out, err := s.spoolNumbered(ctx, a); err == nil {
-			return out, nil
-		}
+	if out, err := s.spoolNumbered(ctx, a); err == nil {
+		s.foldLarge(ctx)
+		return out, nil
 	}
 	out, _, err := s.Add(ctx, a)
 	if err == nil {
@@ -184,6 +183,18 @@ func (s *Store) Spooled() bool {
 // Fold puts what was spooled into the queue.
 func (s *Store) Fold(ctx context.Context) error {
 	return s.update(ctx, func(*bolt.Tx) error { return nil })
+}
+
+// foldLarge keeps a spool that nobody takes up from growing for ever. Of those
+// who find it so one does that, and the others do not wait: all of it is on the
+// disk already, so what fails here is for the next.
+func (s *Store) foldLarge(ctx context.Context) {
+	if info, err := os.Stat(s.file(spoolName)); err != nil || info.Size() < spoolSize {
+		return
+	}
+	hasty := *s
+	hasty.o.Timeout = 1
+	_ = hasty.Fold(ctx)
 }
 
 // folding is a spool on its way into the queue.

@@ -222,15 +222,18 @@ func TestNumbersThatWereLost(t *testing.T) {
 	}
 }
 
-// A spool that nobody takes up does not grow for ever.
+// A spool that nobody takes up does not grow for ever, and nobody waits for who
+// puts it into the queue.
 func TestLargeSpoolGoesIntoTheQueue(t *testing.T) {
 	s := newStore(t)
 	mustAdd(t, s, pushOf("first"))
 	large := pushOf("large")
 	large.Excerpt = strings.Repeat("x", spoolSize)
-	if _, err := s.Spool(t.Context(), large); err != nil || !s.Spooled() {
-		t.Fatal(err)
+	unlock := holdLock(t, s)
+	if a, err := s.Spool(t.Context(), large); err != nil || a.Number != 2 || !s.Spooled() {
+		t.Fatalf("#%d, %v, spooled %v", a.Number, err, s.Spooled())
 	}
+	unlock()
 	if a, err := s.Spool(t.Context(), pushOf("next")); err != nil || a.Number != 3 || s.Spooled() {
 		t.Errorf("#%d, %v, spooled %v", a.Number, err, s.Spooled())
 	}
