@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/firewall/port"
+	"github.com/seed-b23e517c/loop/firewall/seal"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
@@ -73,13 +74,13 @@ func BenchmarkReceipt(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			seal := &firewall.Seal{
+			sealed := &seal.Seal{
 				Book: receipt.NewBook(key, receipt.V2), Scope: "s/1-1", Now: time.Now, Wait: time.Minute,
 				Keep: func(ctx context.Context, r receipt.Record) error {
 					return store.AppendAudit(ctx, "s", r.Receipt.String(), r.Next)
 				},
 			}
-			s, err := port.Listen(&firewall.Guard{Seal: seal, Now: time.Now}, time.Minute)
+			s, err := port.Listen(&firewall.Guard{Seal: sealed, Now: time.Now}, time.Minute)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -87,7 +88,7 @@ func BenchmarkReceipt(b *testing.B) {
 			input, output := json.RawMessage(`{"command":"make"}`), strings.Repeat("x", size)
 			one := func(n int) {
 				id := fmt.Sprintf("t%d", n)
-				seal.Shown(id, "Bash", "make", input)
+				sealed.Shown(id, "Bash", "make", input)
 				in := fmt.Sprintf(`{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":%s,"tool_use_id":"%s","tool_response":{"stdout":"%s","stderr":"","interrupted":false,"isImage":false}}`, input, id, output)
 				if out := ask(b, s, in); !strings.Contains(out, "zc-receipt") {
 					b.Fatal(out)

@@ -23,6 +23,14 @@ type Queue interface {
 	Add(context.Context, queue.Action) (queue.Action, bool, error)
 }
 
+// Sealer gives the results of calls their receipts (package seal).
+type Sealer interface {
+	// Asked is told what the firewall was asked, and its answer.
+	Asked(ctx context.Context, r Request, refused, queued bool)
+	// Report answers the hook after a call.
+	Report(ctx context.Context, r Request) Reply
+}
+
 // Place is where the repository stood when a call was deferred.
 type Place struct{ Head, Branch string }
 
@@ -38,7 +46,7 @@ type Guard struct {
 	ReadDir    func(cwd, name string) ([]string, bool)           // the names in a folder of such files; may be nil
 	Now        func() time.Time                                  //
 	Decided    func(r Request, res policy.Result, deferred bool) // told of each decision; may be nil
-	Seal       *Seal                                             // receipts; nil = none
+	Seal       Sealer                                            // receipts; nil = none
 	OnStart    func()                                            // called at the handshake, once; may be nil
 
 	mu       sync.Mutex

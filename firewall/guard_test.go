@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -206,5 +207,35 @@ func TestFilesDecideBeforeNames(t *testing.T) {
 				t.Errorf("deferred %d, cleared %v", g.Deferred(), g.Cleared("t"))
 			}
 		})
+	}
+}
+
+// heard is what a guard tells about the calls.
+type heard struct{ asked []string }
+
+func (h *heard) Asked(_ context.Context, r Request, refused, queued bool) {
+	h.asked = append(h.asked, fmt.Sprintf("%s refused=%v queued=%v", r.ToolUseID, refused, queued))
+}
+
+func (h *heard) Report(_ context.Context, r Request) Reply { return Reply{Stdout: r.ToolUseID} }
+
+// Who gives the receipts is told of each call what became of it, and answers
+// for its result.
+func TestSealerIsTold(t *testing.T) {
+	for _, queueErr := range []error{nil, errors.New("disk full")} {
+		h := &heard{}
+		g := newGuard(policy.Unattended, &memQueue{err: queueErr})
+		g.Seal = h
+		g.Handle(t.Context(), pre("t", "external"))
+		g.Handle(t.Context(), pre("u", "local"))
+		want := []string{fmt.Sprintf("t refused=true queued=%v", queueErr == nil), "u refused=false queued=false"}
+		if diff := cmp.Diff(want, h.asked); diff != "" {
+			t.Error(diff)
+		}
+		for _, event := range []string{EventPostToolUse, EventPostToolUseFailure} {
+			if r := g.Handle(t.Context(), Request{Event: event, ToolUseID: "t"}); r.Stdout != "t" {
+				t.Errorf("%s: %+v", event, r)
+			}
+		}
 	}
 }

@@ -59,17 +59,19 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 	guard := r.guard(keep, &a)
 	was.cleared, was.guarded = guard.Cleared, Guarded(keep, o)
 	guard.Protect(*was.guarded)
-	seal, release, err := r.seal(keep, &a)
+	sealed, release, err := r.seal(keep, &a)
 	if err != nil {
 		return a, r.broken(keep, &a, err)
 	}
 	defer release()
-	guard.Seal = seal
-	end, err := r.supervise(ctx, keep, s, &a, guard)
+	if sealed != nil {
+		guard.Seal = sealed
+	}
+	end, err := r.supervise(ctx, keep, s, &a, guard, sealed)
 	if err != nil {
 		return a, r.broken(keep, &a, err)
 	}
-	if err := r.account(keep, seal, &a); err != nil {
+	if err := r.account(keep, sealed, &a); err != nil {
 		return a, err
 	}
 	for _, c := range guard.AllowedCalls() {

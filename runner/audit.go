@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/firewall/seal"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
 )
@@ -123,7 +123,7 @@ func scope(a *queue.Attempt) string { return a.Scope() }
 
 // seal begins the receipts of an attempt; release ends them: the key is gone
 // then.
-func (r *run) seal(ctx context.Context, a *queue.Attempt) (s *firewall.Seal, release func(), err error) {
+func (r *run) seal(ctx context.Context, a *queue.Attempt) (s *seal.Seal, release func(), err error) {
 	if r.ledger == nil {
 		return nil, func() {}, nil
 	}
@@ -139,7 +139,7 @@ func (r *run) seal(ctx context.Context, a *queue.Attempt) (s *firewall.Seal, rel
 	if err := r.ledger.add(ctx, receipt.Record{Event: receipt.StoryOpen, Scope: scope(a), TS: r.o.Now().Unix()}); err != nil {
 		return nil, nil, err
 	}
-	return &firewall.Seal{
+	return &seal.Seal{
 		Book: r.book, Scope: scope(a), Client: a.ID, Keep: r.ledger.add, Now: r.o.Now, Wait: sealWait,
 		Minted: func(tool, id, token string) {
 			r.o.Log.Debug("tool receipt generated", "tool", tool, "call", id, "receipt", token)
@@ -149,7 +149,7 @@ func (r *run) seal(ctx context.Context, a *queue.Attempt) (s *firewall.Seal, rel
 
 // account writes what the seal knows into the attempt, and its faults as
 // findings.
-func (r *run) account(ctx context.Context, s *firewall.Seal, a *queue.Attempt) error {
+func (r *run) account(ctx context.Context, s *seal.Seal, a *queue.Attempt) error {
 	if s == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/firewall/port"
+	"github.com/seed-b23e517c/loop/firewall/seal"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/stories"
@@ -23,7 +24,7 @@ import (
 const hookDeadline = (port.HookTimeout - 5) * time.Second
 
 // supervise starts the client and follows it to its end.
-func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Attempt, guard *firewall.Guard) (end ending, err error) {
+func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Attempt, guard *firewall.Guard, sealed *seal.Seal) (end ending, err error) {
 	server, err := port.Listen(guard, hookDeadline)
 	if err != nil {
 		return end, err
@@ -64,7 +65,7 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		return end, errors.Join(err, killErr)
 	}
 	kept := keepTranscript(script)
-	w := &watch{o: r.o, child: c, guard: guard, seal: guard.Seal, a: a, cost: r.cost, keep: kept, grace: r.o.ResultGrace}
+	w := &watch{o: r.o, child: c, guard: guard, seal: sealed, a: a, cost: r.cost, keep: kept, grace: r.o.ResultGrace}
 	w.ran = func(e escape) { r.escaped(keep, a, guard.Base, e) }
 	end = w.run(ctx)
 	end.stderr = tail(stderr)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-b23e517c/loop/firewall"
+	"github.com/seed-b23e517c/loop/firewall/seal"
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
@@ -47,7 +48,7 @@ type watch struct {
 	o       *Options
 	child   child
 	guard   guardian
-	seal    *firewall.Seal // nil = no receipts
+	seal    *seal.Seal // nil = no receipts
 	a       *queue.Attempt
 	cost    float64   // of the attempts before
 	keep    io.Writer // the transcript

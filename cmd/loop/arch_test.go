@@ -32,9 +32,10 @@ var mayImport = map[string][]string{
 	"prompts":            {"stories", "policy"},
 	"scanner":            {"policy", "transcript"},
 	"queue":              {"policy"},
-	"claims":             {"policy/shell", "queue", "transcript"},         // knows a line, not what reaches out
-	"firewall":           {"policy", "queue", "receipt", "internal/proc"}, // mints when the hook reports a result
+	"claims":             {"policy/shell", "queue", "transcript"}, // knows a line, not what reaches out
+	"firewall":           {"policy", "queue", "internal/proc"},
 	"firewall/port":      {"firewall"},
+	"firewall/seal":      {"firewall", "receipt"}, // mints when the hook reports a result
 	"internal/regular":   {},
 	"internal/workspace": {"internal/proc", "internal/regular"},
 	// One process, one call: what it holds, a person waits for.
@@ -50,7 +51,7 @@ var mayImport = map[string][]string{
 	// It plays a run, and answers hooks with what a sound firewall never says.
 	"internal/selftest": {"runner", "firewall", "firewall/port", "policy", "queue", "prompts", "stories", "internal/fakeapi", "internal/proc"},
 	// An agent's words are kept cut, and masked before that.
-	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "firewall/port", "policy", "receipt", "internal/proc", "internal/weaken", "internal/workspace", "internal/term", "internal/regular"},
+	"runner": {"prompts", "stories", "transcript", "scanner", "queue", "claims", "firewall", "firewall/port", "firewall/seal", "policy", "receipt", "internal/proc", "internal/weaken", "internal/workspace", "internal/term", "internal/regular"},
 }
 
 // thirdParty names the packages that alone may use a library.

@@ -1,9 +1,10 @@
-package firewall
+package seal
 
 import (
 	"encoding/json"
 	"strings"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/receipt"
 )
 
@@ -22,9 +23,9 @@ type postOutput struct {
 // that is the result itself; updated is the result then. For the others, whose
 // results are numbered lines of a file or a sentence of the client's, and could
 // be copied into a file with it, it is a text of its own that names the call.
-func sealedReply(r Request, t receipt.Token) (reply Reply, updated json.RawMessage) {
+func sealedReply(r firewall.Request, t receipt.Token) (reply firewall.Reply, updated json.RawMessage) {
 	var o postOutput
-	o.HookSpecificOutput.HookEventName = EventPostToolUse
+	o.HookSpecificOutput.HookEventName = firewall.EventPostToolUse
 	switch {
 	case r.Tool == "Bash":
 		updated = intoBash(r.Response, t)
@@ -38,9 +39,9 @@ func sealedReply(r Request, t receipt.Token) (reply Reply, updated json.RawMessa
 	}
 	b, err := json.Marshal(o)
 	if err != nil {
-		return NoObjection(), nil
+		return firewall.NoObjection(), nil
 	}
-	return Reply{Stdout: string(b)}, updated
+	return firewall.Reply{Stdout: string(b)}, updated
 }
 
 // intoBash puts the receipt at the end of stderr: the client shows that after

@@ -1,4 +1,4 @@
-package firewall
+package seal
 
 import (
 	"context"
@@ -14,9 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-b23e517c/loop/policy"
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/receipt"
 )
+
+var now = time.Date(2026, 2, 23, 8, 15, 0, 0, time.UTC)
 
 type sealWorld struct {
 	*Seal
@@ -45,18 +47,18 @@ func newSeal(t *testing.T) *sealWorld {
 
 const bashResult = `{"stdout":"ok","stderr":"","interrupted":false,"isImage":false}`
 
-func reported(tool, input, response string) Request {
-	return Request{Event: EventPostToolUse, Tool: tool, ToolUseID: "t", Input: json.RawMessage(input), Response: json.RawMessage(response)}
+func reported(tool, input, response string) firewall.Request {
+	return firewall.Request{Event: firewall.EventPostToolUse, Tool: tool, ToolUseID: "t", Input: json.RawMessage(input), Response: json.RawMessage(response)}
 }
 
 // given is the receipt in a reply, and where it stands.
-func given(t *testing.T, r Reply) (where, text string) {
+func given(t *testing.T, r firewall.Reply) (where, text string) {
 	t.Helper()
-	if r == NoObjection() {
+	if r == firewall.NoObjection() {
 		return "", ""
 	}
 	var o postOutput
-	if err := json.Unmarshal([]byte(r.Stdout), &o); err != nil || o.HookSpecificOutput.HookEventName != EventPostToolUse {
+	if err := json.Unmarshal([]byte(r.Stdout), &o); err != nil || o.HookSpecificOutput.HookEventName != firewall.EventPostToolUse {
 		t.Fatalf("%v in %q", err, r.Stdout)
 	}
 	if u := o.HookSpecificOutput.UpdatedToolOutput; u != nil {
@@ -98,14 +100,14 @@ func TestNoReceiptForWhatDidNotHappen(t *testing.T) {
 	const in = `{"command":"go test ./..."}`
 	tests := map[string]struct {
 		before func(*sealWorld)
-		report Request
+		report firewall.Request
 		fault  string
 	}{
 		"never made": {func(*sealWorld) {}, reported("Bash", in, bashResult), "never made"},
 		"another session": {func(w *sealWorld) {
 			w.Client = "ours"
 			w.Shown("t", "Bash", "go test", json.RawMessage(in))
-		}, func() Request { r := reported("Bash", in, bashResult); r.SessionID = "theirs"; return r }(), "by another session"},
+		}, func() firewall.Request { r := reported("Bash", in, bashResult); r.SessionID = "theirs"; return r }(), "by another session"},
 		"another tool":  {func(w *sealWorld) { w.Shown("t", "Read", "Read x", json.RawMessage(in)) }, reported("Bash", in, bashResult), "of another call"},
 		"another input": {func(w *sealWorld) { w.Shown("t", "Bash", "true", json.RawMessage(`{"command":"true"}`)) }, reported("Bash", in, bashResult), "of another call"},
 		"rewritten input": {func(w *sealWorld) {
@@ -127,7 +129,7 @@ func TestNoReceiptForWhatDidNotHappen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newSeal(t)
 			tt.before(w)
-			if r := w.Report(t.Context(), tt.report); r != NoObjection() {
+			if r := w.Report(t.Context(), tt.report); r != firewall.NoObjection() {
 				t.Errorf("%+v", r)
 			}
 			if e, ok := w.Book.Call(w.Scope, "t"); ok && e.Revoked == "" {
@@ -184,7 +186,7 @@ func TestCoverage(t *testing.T) {
 	w.Shown("t", "Bash", "make", json.RawMessage(`{}`))
 	w.Result("t", nil, "ok", false)
 	w.Shown("u", "Bash", "make check", json.RawMessage(`{}`))
-	w.Report(t.Context(), Request{Event: EventPostToolUseFailure, Tool: "Bash", ToolUseID: "u", Input: json.RawMessage(`{}`), Error: "Exit code 1"})
+	w.Report(t.Context(), firewall.Request{Event: firewall.EventPostToolUseFailure, Tool: "Bash", ToolUseID: "u", Input: json.RawMessage(`{}`), Error: "Exit code 1"})
 	w.Result("u", nil, "Exit code 1", true)
 	got, faults := w.Account().Coverage, w.Account().Faults
 	if diff := cmp.Diff(Coverage{Results: 1, Missing: []string{"make"}}, got); diff != "" || faults != nil {
@@ -197,14 +199,12 @@ func TestCoverage(t *testing.T) {
 
 // A refused call is in the trail, whether or not the queue took it.
 func TestRefusalsAreRecorded(t *testing.T) {
-	for _, queueErr := range []error{nil, errors.New("disk full")} {
+	for _, queued := range []bool{true, false} {
 		w := newSeal(t)
-		g := newGuard(policy.Unattended, &memQueue{err: queueErr})
-		g.Seal = w.Seal
-		g.Handle(t.Context(), pre("t", "external"))
-		g.Handle(t.Context(), pre("u", "local"))
+		w.Asked(t.Context(), firewall.Request{Event: firewall.EventPreToolUse, Tool: "Bash", ToolUseID: "t", Input: json.RawMessage(`{}`)}, true, queued)
+		w.Asked(t.Context(), firewall.Request{Event: firewall.EventPreToolUse, Tool: "Bash", ToolUseID: "u", Input: json.RawMessage(`{}`)}, false, false)
 		want := receipt.Deferred
-		if queueErr != nil {
+		if !queued {
 			want = receipt.CallDenied
 		}
 		if len(w.records) != 1 || w.records[0].Event != want || w.records[0].ToolUseID != "t" {
@@ -217,7 +217,7 @@ func TestRefusalsAreRecorded(t *testing.T) {
 func TestReportWaitsForTheStream(t *testing.T) {
 	w := newSeal(t)
 	w.Wait = time.Minute
-	got := make(chan Reply)
+	got := make(chan firewall.Reply)
 	go func() { got <- w.Report(t.Context(), reported("Bash", `{}`, bashResult)) }()
 	w.Shown("t", "Bash", "x", json.RawMessage(`{}`))
 	if where, _ := given(t, <-got); where != "inside" {
@@ -276,7 +276,7 @@ func TestOneResultOfACall(t *testing.T) {
 
 // What the stream shows and the report does not, or the other way round.
 func TestReportAndStreamDiffer(t *testing.T) {
-	failure := Request{Event: EventPostToolUseFailure, Tool: "Bash", ToolUseID: "t", Input: json.RawMessage(goTest), Error: "Exit code 1"}
+	failure := firewall.Request{Event: firewall.EventPostToolUseFailure, Tool: "Bash", ToolUseID: "t", Input: json.RawMessage(goTest), Error: "Exit code 1"}
 	for name, tt := range map[string]struct {
 		do      func(w *sealWorld)
 		fault   string
@@ -304,7 +304,7 @@ func TestReportAndStreamDiffer(t *testing.T) {
 		"a refused one": {func(w *sealWorld) {
 			w.Shown("t", "Bash", "go test", json.RawMessage(goTest))
 			w.Asked(context.Background(), reported("Bash", goTest, ""), true, true)
-			if r := w.Report(context.Background(), reported("Bash", goTest, bashResult)); r != NoObjection() {
+			if r := w.Report(context.Background(), reported("Bash", goTest, bashResult)); r != firewall.NoObjection() {
 				t.Errorf("%+v", r)
 			}
 			w.Result("t", json.RawMessage(bashResult), "ok", false)
@@ -332,7 +332,7 @@ func TestWhatTheClientRefusesIsRecorded(t *testing.T) {
 	w.NotRun("t", "denied by a rule")
 	w.NotRun("t", "denied by a rule")
 	w.Shown("u", "Bash", "git push", json.RawMessage(goTest))
-	w.Asked(t.Context(), Request{Tool: "Bash", ToolUseID: "u", Input: json.RawMessage(goTest)}, true, true)
+	w.Asked(t.Context(), firewall.Request{Tool: "Bash", ToolUseID: "u", Input: json.RawMessage(goTest)}, true, true)
 	w.NotRun("u", "denied by us")
 	got := w.Account().Untold
 	args, err := canonicalSum(json.RawMessage(goTest))
@@ -389,12 +389,12 @@ func TestCallsThatWereCutOffAreRecorded(t *testing.T) {
 	w := newSeal(t)
 	w.sealedCall(t) // reported: it is in the trail
 	for _, id := range []string{"u", "v", "w", "x"} {
-		w.Asked(t.Context(), Request{Tool: "Bash", ToolUseID: id, Input: json.RawMessage(goTest)}, id == "w", false)
+		w.Asked(t.Context(), firewall.Request{Tool: "Bash", ToolUseID: id, Input: json.RawMessage(goTest)}, id == "w", false)
 		w.Shown(id, "Bash", "make", json.RawMessage(goTest))
 	}
 	w.Elsewhere("x")
 	w.Result("v", nil, "Exit code 137", true)
-	w.Asked(t.Context(), Request{Tool: "Bash", ToolUseID: "y", Input: json.RawMessage(goTest)}, false, false) // never shown
+	w.Asked(t.Context(), firewall.Request{Tool: "Bash", ToolUseID: "y", Input: json.RawMessage(goTest)}, false, false) // never shown
 	var got []string
 	for _, r := range w.Account().Untold {
 		got = append(got, string(r.Event)+" "+r.ToolUseID+" "+r.Tool)
@@ -416,12 +416,12 @@ func TestSecondResultInTheMeantime(t *testing.T) {
 	keep := w.Keep
 	w.Keep = func(ctx context.Context, r receipt.Record) error {
 		w.Keep = keep
-		if got := w.Report(ctx, reported("Bash", goTest, bashResult)); got != NoObjection() {
+		if got := w.Report(ctx, reported("Bash", goTest, bashResult)); got != firewall.NoObjection() {
 			t.Errorf("the second: %+v", got)
 		}
 		return keep(ctx, r)
 	}
-	if got := w.Report(t.Context(), reported("Bash", goTest, bashResult)); got != NoObjection() {
+	if got := w.Report(t.Context(), reported("Bash", goTest, bashResult)); got != firewall.NoObjection() {
 		t.Errorf("the first: %+v", got)
 	}
 	w.Result("t", json.RawMessage(bashResult), "ok", false)

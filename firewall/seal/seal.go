@@ -1,4 +1,6 @@
-package firewall
+// Package seal gives the results of tool calls their receipts, as the client's
+// hooks report them to the supervisor, and keeps the account of what has one.
+package seal
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/receipt"
 )
 
@@ -108,7 +111,7 @@ func (s *Seal) Shown(id, tool, line string, input json.RawMessage) {
 }
 
 // Asked takes note of what the firewall was asked, and of its answer.
-func (s *Seal) Asked(ctx context.Context, r Request, refused, queued bool) {
+func (s *Seal) Asked(ctx context.Context, r firewall.Request, refused, queued bool) {
 	in, err := canonicalSum(r.Input)
 	s.mu.Lock()
 	c := s.call(r.ToolUseID)
@@ -127,34 +130,34 @@ func (s *Seal) Asked(ctx context.Context, r Request, refused, queued bool) {
 }
 
 // Report answers the hook after a call: with the result and its receipt.
-func (s *Seal) Report(ctx context.Context, r Request) Reply {
+func (s *Seal) Report(ctx context.Context, r firewall.Request) firewall.Reply {
 	in, ok := s.genuine(ctx, r)
 	if !ok {
-		return NoObjection()
+		return firewall.NoObjection()
 	}
-	if r.Event == EventPostToolUseFailure {
+	if r.Event == firewall.EventPostToolUseFailure {
 		s.mu.Lock()
 		s.call(r.ToolUseID).failed = true
 		s.mu.Unlock()
 		s.keep(ctx, receipt.CallFail, r, in, receipt.SumHex([]byte(r.Error)), receipt.Token{})
-		return NoObjection()
+		return firewall.NoObjection()
 	}
 	result, err := receipt.Canonical(r.Response)
 	if err != nil {
 		s.say("the result of call %q cannot be signed: %v", r.ToolUseID, err)
-		return NoObjection()
+		return firewall.NoObjection()
 	}
 	entry, err := s.Book.Issue(receipt.Call{
 		Scope: s.Scope, ToolUseID: r.ToolUseID, Tool: r.Tool, Args: r.Input, Result: result, Unix: s.Now().Unix(),
 	})
 	if err != nil {
 		s.say("%v", err)
-		return NoObjection()
+		return firewall.NoObjection()
 	}
 	// The record is on disk before the model has the receipt.
 	if !s.keep(ctx, receipt.CallOK, r, in, receipt.SumHex(result), entry.Token) {
 		s.Book.Revoke(s.Scope, r.ToolUseID, "its record could not be kept")
-		return NoObjection()
+		return firewall.NoObjection()
 	}
 	if s.Minted != nil {
 		s.Minted(r.Tool, r.ToolUseID, entry.Token.String())
@@ -166,7 +169,7 @@ func (s *Seal) Report(ctx context.Context, r Request) Reply {
 	c := s.call(r.ToolUseID)
 	if c.doubled { // while the record was being written
 		s.revoke(r.ToolUseID, "a second result was reported for the call")
-		return NoObjection()
+		return firewall.NoObjection()
 	}
 	c.token, c.results[0], c.inline, c.whole = entry.Token, sha256.Sum256(result), updated != nil, all
 	if updated != nil {
@@ -178,7 +181,7 @@ func (s *Seal) Report(ctx context.Context, r Request) Reply {
 
 // genuine says whether a report is about a call that the stream showed, as it
 // showed it, for the first time.
-func (s *Seal) genuine(ctx context.Context, r Request) (sum, bool) {
+func (s *Seal) genuine(ctx context.Context, r firewall.Request) (sum, bool) {
 	in, err := canonicalSum(r.Input)
 	if err != nil {
 		s.say("the input of call %q cannot be signed: %v", r.ToolUseID, err)
@@ -238,7 +241,7 @@ func (s *Seal) revoke(id, why string) {
 }
 
 // keep adds a record to the audit trail; a failure is told once.
-func (s *Seal) keep(ctx context.Context, event receipt.Event, r Request, in sum, result string, t receipt.Token) bool {
+func (s *Seal) keep(ctx context.Context, event receipt.Event, r firewall.Request, in sum, result string, t receipt.Token) bool {
 	err := s.Keep(ctx, receipt.Record{
 		Event: event, Scope: s.Scope, Tool: r.Tool, ToolUseID: r.ToolUseID, TS: s.Now().Unix(),
 		ArgsSHA256: fmt.Sprintf("%x", in), ResultSHA256: result, Receipt: t,
