@@ -96,10 +96,10 @@ func pathIs(path []wordPattern, words []shell.Word) bool {
 
 // takes reports whether the option takes its value from the next word.
 func (a *args) takes(name string) bool {
-	if len(a.words) == 0 && a.tool.global[name] || a.tool.value[name] {
+	if len(a.words) == 0 && a.tool.global.has(name) || a.tool.value.has(name) {
 		return true
 	}
-	if a.tool.SingleDash && a.tool.value["-"+name] {
+	if a.tool.SingleDash && a.tool.value.has("-"+name) {
 		return true
 	}
 	for _, sub := range a.subs {
@@ -134,13 +134,13 @@ func (a *args) long(i int) int {
 // a value are known to be all there, so that no shortened switch, a dry run
 // among them, is taken for another.
 func (a *args) whole(name string) string {
-	if !a.tool.Abbrev || len(name) < len("--x") || a.tool.value[name] {
+	if !a.tool.Abbrev || len(name) < len("--x") || a.tool.value.has(name) {
 		return name
 	}
 	found := ""
-	for v := range a.tool.value {
+	for _, v := range a.tool.value.list {
 		if strings.HasPrefix(v, name) {
-			if found != "" {
+			if found != "" && found != v {
 				return name
 			}
 			found = v

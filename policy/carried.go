@@ -125,7 +125,7 @@ func (a *args) ambiguous(full *args) int {
 // knows reports whether a rule or the table names the word as a subcommand.
 func (t *tool) knows(word string) bool {
 	_, alias := t.Alias[word]
-	return alias || t.known[word]
+	return alias || t.known()[word]
 }
 
 // knownWords lists what knows answers for beside the aliases.

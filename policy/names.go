@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
 )
@@ -23,19 +25,29 @@ type tables struct {
 	changers                               changersDef
 }
 
-// wordSet is a list that becomes a set when it is first asked.
+// wordSet is a list that becomes a set when it has been asked some times: who
+// judges one call asks less than the set would cost.
 type wordSet struct {
-	list []string
-	once sync.Once
-	set  map[string]bool
+	list  []string
+	asked atomic.Int32
+	once  sync.Once
+	set   map[string]bool
 }
+
+const fewAsks = 8
 
 func (w *wordSet) all() map[string]bool {
 	w.once.Do(func() { w.set = setOf(w.list) })
 	return w.set
 }
 
-func (w *wordSet) has(word string) bool { return w.all()[word] }
+func (w *wordSet) has(word string) bool {
+	if w.asked.Load() < fewAsks {
+		w.asked.Add(1)
+		return slices.Contains(w.list, word)
+	}
+	return w.all()[word]
+}
 
 // table decodes the packs that hold lists, once.
 func (s *Set) table() *tables {

@@ -32,7 +32,7 @@ type asked struct {
 func (r *reading) packageScripts(prog string, c *shell.Command) ([]Hit, bool) {
 	t := r.tool(prog)
 	if prog == "node" {
-		t = &tool{value: map[string]bool{"--run": true}, toolDef: toolDef{Stop: true}}
+		t = &tool{value: wordSet{list: []string{"--run"}}, toolDef: toolDef{Stop: true}}
 	}
 	if t == nil {
 		return nil, false

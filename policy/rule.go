@@ -10,7 +10,7 @@ import (
 
 // rule is a rule made ready for matching.
 type rule struct {
-	ruleDef
+	*ruleDef
 	pack    string
 	tier    Tier
 	cmds    []pattern
@@ -78,7 +78,7 @@ func unknownWord(w shell.Word) bool {
 }
 
 // compile checks a rule and makes it ready. It does not run the examples.
-func (d ruleDef) compile(pack string) (*rule, error) {
+func (d *ruleDef) compile(pack string) (*rule, error) {
 	r := &rule{ruleDef: d, pack: pack}
 	if d.ID == "" {
 		return nil, fmt.Errorf("a rule without an id")

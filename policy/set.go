@@ -66,10 +66,10 @@ func (p *pack) source() []byte {
 type tool struct {
 	toolDef
 	names    map[string]bool
-	global   map[string]bool
-	value    map[string]bool
+	global   wordSet
+	value    wordSet
 	subPaths [][]wordPattern
-	known    map[string]bool // words that stand in subPaths and rules
+	known    func() map[string]bool // words that stand in subPaths and rules
 	rules    []*rule
 	set      *Set // for predicates that look at tables
 }
@@ -153,7 +153,8 @@ type programPacks struct {
 func (p *pack) load() { p.once.Do(func() { p.err = p.compile() }) }
 
 func (p *pack) compile() error {
-	for _, d := range p.def.Rules {
+	for i := range p.def.Rules {
+		d := &p.def.Rules[i]
 		r, err := d.compile(p.def.Pack)
 		if err != nil {
 			return fmt.Errorf("%s:%d: rule %q: %w", p.name, lineOfRule(p.source(), d.ID), d.ID, err)
@@ -229,7 +230,7 @@ func buildTool(program string, packs []*pack) *tool {
 			}
 		}
 	}
-	t.global, t.value = setOf(t.Global), setOf(t.Value)
+	t.global.list, t.value.list = t.Global, t.Value
 	for _, sub := range t.Sub {
 		path := make([]wordPattern, 0, 3)
 		for w := range strings.FieldsSeq(sub.Path) {
@@ -240,7 +241,7 @@ func buildTool(program string, packs []*pack) *tool {
 	for _, p := range packs {
 		t.rules = append(t.rules, p.rulesFor(t)...)
 	}
-	t.known = t.knownWords()
+	t.known = sync.OnceValue(t.knownWords)
 	return t
 }
 
