@@ -143,12 +143,12 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd, Guarded: g.protected()}
 	res, cleared := g.classify(call)
 	refused := Answer(g.Level, res) != Run
-	reply := Allow()
+	reply := NoObjection()
 	switch {
 	case refused:
 		reply = g.hold(ctx, r, call, res)
-	case g.Quiet:
-		reply = NoObjection()
+	case !g.Quiet:
+		reply = Allow()
 	}
 	if g.Decided != nil {
 		g.Decided(r, res, refused)

@@ -69,7 +69,9 @@ func pre(id, words string) Request {
 // decision reads the client's side of a reply.
 func decision(t *testing.T, r Reply) (decision, reason string) {
 	t.Helper()
-	var o hookOutput
+	var o struct {
+		HookSpecificOutput struct{ HookEventName, PermissionDecision, PermissionDecisionReason string }
+	}
 	if err := json.Unmarshal([]byte(r.Stdout), &o); err != nil {
 		t.Fatalf("%v in %q", err, r.Stdout)
 	}

@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 )
 
 // lockFile takes the exclusive lock on the file at path, which it makes when
-// missing, and waits for it as long as ctx lets it. The system frees the lock
-// when the process dies, however it dies.
-func lockFile(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := openLocked(ctx, path, os.O_CREATE)
+// missing, and waits for it as long as ctx lets it and at most so long: then the
+// error is context.DeadlineExceeded. The system frees the lock when the process
+// dies, however it dies.
+func lockFile(ctx context.Context, path string, wait time.Duration) (unlock func(), err error) {
+	f, err := openLocked(ctx, path, os.O_CREATE, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -18,14 +20,16 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 }
 
 // openLocked opens a file with the lock on it, which release gives back.
-func openLocked(ctx context.Context, path string, flag int) (*os.File, error) {
+func openLocked(ctx context.Context, path string, flag int, wait time.Duration) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|flag, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	ok, err := tryLock(f)
 	if err == nil && !ok {
-		err = waitLock(ctx, f)
+		limited, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		err = waitLock(limited, f)
 	} else if err != nil {
 		_ = f.Close()
 		err = fmt.Errorf("lock %q: %w", path, err)

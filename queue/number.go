@@ -97,9 +97,7 @@ func (s *Store) spoolNumber() (uint64, error) {
 // takeNumber takes the number after the last one in the file at path and after
 // least.
 func takeNumber(path string, flag int, least uint64) (uint64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), numberGrace)
-	defer cancel()
-	f, err := openLocked(ctx, path, flag)
+	f, err := openLocked(context.Background(), path, flag, numberGrace)
 	if err != nil {
 		return 0, err
 	}

@@ -108,9 +108,7 @@ func (s *Store) spool(ctx context.Context, a Action, number uint64) (Action, err
 // fold that takes it up meanwhile brings it there itself.
 func (s *Store) appendSpool(ctx context.Context, line []byte) error {
 	// The time for the queue may be what has run out.
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), spoolGrace)
-	defer cancel()
-	unlock, err := lockFile(limited, s.file(spoolLock))
+	unlock, err := lockFile(context.WithoutCancel(ctx), s.file(spoolLock), spoolGrace)
 	if err != nil {
 		return err
 	}
@@ -234,13 +232,10 @@ func (s *Store) takeSpool(ctx context.Context) (*folding, error) {
 }
 
 func (s *Store) moveSpool(ctx context.Context, to string) error {
-	limited, cancel := context.WithTimeout(ctx, moveGrace)
-	defer cancel()
-	unlock, err := lockFile(limited, s.file(spoolLock))
-	if err != nil {
-		if ctx.Err() == nil && limited.Err() != nil {
-			return nil // a process that hangs there does not keep the queue from others
-		}
+	unlock, err := lockFile(ctx, s.file(spoolLock), moveGrace)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil // a process that hangs there does not keep the queue from others
+	} else if err != nil {
 		return err
 	}
 	defer unlock()

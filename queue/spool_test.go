@@ -356,7 +356,7 @@ func TestDamagedQueueSpools(t *testing.T) {
 func TestHangingAppenderKeepsNobodyFromTheQueue(t *testing.T) {
 	s := open(t, t.TempDir())
 	spoolOne(t, impatient(t, s.dir), "first")
-	unlock, err := lockFile(t.Context(), s.file(spoolLock))
+	unlock, err := lockFile(t.Context(), s.file(spoolLock), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

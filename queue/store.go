@@ -170,15 +170,13 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, s.o.Timeout)
-	defer cancel()
-	unlock, err = lockFile(limited, s.path+".lock")
+	unlock, err = lockFile(ctx, s.path+".lock", s.o.Timeout)
 	switch {
 	case err == nil:
 		return unlock, nil
 	case ctx.Err() != nil:
 		err = ctx.Err()
-	case limited.Err() != nil:
+	case errors.Is(err, context.DeadlineExceeded):
 		err = ErrBusy
 	}
 	return nil, fmt.Errorf("open queue %q: %w", s.path, err)

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	deadline  = (firewall.AloneTimeout - 2) * time.Second // the client's own is longer
+	gitWait   = (firewall.AloneTimeout - 4) * time.Second // for all that git is asked; the client waits longer
 	queueWait = 250 * time.Millisecond                    // for the queue; then the spool
 	memory    = 512 << 20                                 // below it, no garbage is collected
 )
@@ -83,8 +83,6 @@ func (p Process) answer(ctx context.Context, args []string) firewall.Reply {
 	if err != nil {
 		return firewall.Failure(firewall.EventPreToolUse, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
 	alone := firewall.Alone{Level: level, Open: func(r firewall.Request) (*firewall.Guard, error) {
 		h, err := p.open(ctx, level, r)
 		if err != nil {
@@ -108,7 +106,10 @@ type decision struct {
 }
 
 func (p Process) open(ctx context.Context, level policy.Level, r firewall.Request) (*decision, error) {
-	h := &decision{p: p, find: workspace.Finder{Env: p.Env, Now: p.Now, Links: workspace.Links()}, ctx: ctx, session: r.SessionID}
+	h := &decision{
+		p: p, ctx: ctx, session: r.SessionID,
+		find: workspace.Finder{Env: p.Env, Now: p.Now, Links: workspace.Links(), Until: p.Now().Add(gitWait)},
+	}
 	var err error
 	cwd := r.Cwd
 	if cwd == "" {

@@ -39,6 +39,7 @@ type Finder struct {
 	Env   []string
 	Now   func() time.Time
 	Links func(name string) (string, error) // filepath.EvalSymlinks, or Links; nil = the former
+	Until time.Time                         // when git is asked no more; zero = never
 }
 
 func (f Finder) real(name string) (string, error) {
@@ -87,9 +88,15 @@ func (f Finder) Workspace(ctx context.Context, r Repository) (Workspace, error) 
 
 // askGit gives the lines that git answers in a folder, nil when it has none.
 func (f Finder) askGit(ctx context.Context, dir string, args ...string) []string {
+	timeout := gitTimeout
+	if !f.Until.IsZero() {
+		if timeout = min(timeout, f.Until.Sub(f.Now())); timeout <= 0 {
+			return nil
+		}
+	}
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv: append([]string{"git"}, args...),
-		Dir:  dir, Env: f.Env, Plain: true, Timeout: gitTimeout, Separate: true, Now: f.Now,
+		Dir:  dir, Env: f.Env, Plain: true, Timeout: timeout, Separate: true, Now: f.Now,
 	})
 	if !out.OK() {
 		return nil
