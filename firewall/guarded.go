@@ -6,15 +6,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/policy"
 )
 
 // Guarded is what a run in the repository keeps from the agent that works in
-// it: loop's own files and those it was told by, and its own process. gitDir is
-// git's common directory, "" when it is not known.
-func Guarded(root, gitDir string, env []string, links Links, own ...string) *policy.Guarded {
+// it: loop's own files and those it was told by, which own names when they are
+// first asked for, and its own process. gitDir is git's common directory, ""
+// when it is not known.
+func Guarded(root, gitDir string, env []string, links Links, own func() []string) *policy.Guarded {
 	g := &policy.Guarded{Root: root, Home: proc.Home(env), Pids: []int{os.Getpid()}, Real: links.place, Glob: globPlaces}
 	g.Path = slices.DeleteFunc(filepath.SplitList(proc.Getenv(env, "PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
 	g.Finds = func(program, except string) bool {
@@ -26,31 +28,44 @@ func Guarded(root, gitDir string, env []string, links Links, own ...string) *pol
 			return err == nil && fi.Mode().IsRegular()
 		})
 	}
-	add := func(names ...string) {
-		for _, n := range names {
-			if n == "" || !filepath.IsAbs(n) {
-				continue
-			}
-			g.Files = append(g.Files, filepath.Clean(n))
-			if real := links.place(n); real != "" && real != filepath.Clean(n) {
-				g.Files = append(g.Files, real)
-			}
+	g.Own = sync.OnceValue(func() []string {
+		names := slices.Concat(own(), settingsFiles(env))
+		if gitDir != "" {
+			names = append(names, filepath.Join(gitDir, "hooks"), filepath.Join(gitDir, "config"))
 		}
-	}
-	add(own...)
+		return links.places(names)
+	})
+	return g
+}
+
+// settingsFiles are what the environment says of the client's settings, and of
+// files that every shell of the agent's reads first.
+func settingsFiles(env []string) []string {
+	var names []string
 	if dir := proc.Getenv(env, "CLAUDE_CONFIG_DIR"); dir != "" {
 		for _, name := range []string{"settings.json", "settings.local.json", ".claude.json", "plugins", "hooks", "shell-snapshots", "skills", "agents", "commands", "output-styles"} {
-			add(filepath.Join(dir, name))
+			names = append(names, filepath.Join(dir, name))
 		}
 	}
-	// A file that every shell of the agent's reads first.
 	for _, name := range []string{"BASH_ENV", "ENV", "ZDOTDIR"} {
-		add(proc.Getenv(env, name))
+		names = append(names, proc.Getenv(env, name))
 	}
-	if gitDir != "" {
-		add(filepath.Join(gitDir, "hooks"), filepath.Join(gitDir, "config"))
+	return names
+}
+
+// places are the absolute ones of the names, and what lies behind them.
+func (l Links) places(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if n == "" || !filepath.IsAbs(n) {
+			continue
+		}
+		out = append(out, filepath.Clean(n))
+		if real := l.place(n); real != "" && real != filepath.Clean(n) {
+			out = append(out, real)
+		}
 	}
-	return g
+	return out
 }
 
 // maxLooked is how many names are looked at for one pattern: nobody waits for

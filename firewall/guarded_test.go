@@ -21,7 +21,7 @@ func TestGuardedLooksAround(t *testing.T) {
 		}
 	}
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	g := Guarded(dir, "", []string{"HOME=" + dir, "PATH=rel" + string(os.PathListSeparator) + a + string(os.PathListSeparator) + b}, nil)
+	g := Guarded(dir, "", []string{"HOME=" + dir, "PATH=rel" + string(os.PathListSeparator) + a + string(os.PathListSeparator) + b}, nil, func() []string { return nil })
 	for pattern, want := range map[string][]string{
 		"/.c*/settings.json": {filepath.Join(dir, ".claude", "settings.json")},
 		"/*/settings.json":   {filepath.Join(dir, "claude", "settings.json")},

@@ -34,7 +34,10 @@ func maybeWrites(lang, code string) bool {
 
 // writers are the calls whose first argument is the file that they, or what is
 // called on them, write.
-var writers = strings.Fields("open Path writeFileSync writeFile appendFileSync appendFile File.write IO.write Bun.write file_put_contents fopen writeTextFileSync writeTextFile File.open createWriteStream outputFileSync outputFile File.new os.WriteFile")
+var writers = []string{
+	"open", "Path", "writeFileSync", "writeFile", "appendFileSync", "appendFile", "File.write", "IO.write", "Bun.write", "file_put_contents", "fopen",
+	"writeTextFileSync", "writeTextFile", "File.open", "createWriteStream", "outputFileSync", "outputFile", "File.new", "os.WriteFile",
+}
 
 // writes lists the files that the text writes.
 func (s *source) writes() []shell.Write {

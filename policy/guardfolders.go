@@ -100,7 +100,7 @@ func (r *reading) throughFind(places []changedFile) []changedFile {
 		if strings.Contains(p.name, "/") || !strings.Contains(r.text, "which "+p.name) && !strings.Contains(r.text, "-v "+p.name) && !strings.Contains(r.text, "-p "+p.name) {
 			continue
 		}
-		for _, f := range r.guard.Files {
+		for _, f := range r.guard.files() {
 			if baseOf(filepathSlash(f)) == p.name {
 				places = append(places, changedFile{name: f, reach: p.reach})
 			}

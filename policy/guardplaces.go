@@ -21,7 +21,7 @@ func (g *Guarded) holdsAny(patterns, names []string, how reach) bool {
 		for _, p := range patterns {
 			switch {
 			case p == "@files":
-				if slices.ContainsFunc(g.Files, func(f string) bool { return g.guards(filepathSlash(f), low, how) }) {
+				if slices.ContainsFunc(g.files(), func(f string) bool { return g.guards(filepathSlash(f), low, how) }) {
 					return true
 				}
 			case p == "@path":
@@ -160,7 +160,7 @@ func (g *Guarded) named(name string) []string {
 	for j, w := range words[1:min(len(words), maxPlaces)] {
 		switch prog := words[j]; {
 		case prog == "which" || prog == "-v" || prog == "-P" || prog == "-p" || prog == "whence" || prog == "-ap":
-			for _, f := range g.Files {
+			for _, f := range g.files() {
 				if baseOf(filepathSlash(f)) == w {
 					out = append(out, g.beside(f, name)...)
 				}

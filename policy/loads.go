@@ -21,13 +21,11 @@ type loader struct {
 	names    []string // of functions that the tool calls
 }
 
-var pytestHooks = []string{
-	"pytest_configure", "pytest_sessionstart", "pytest_sessionfinish", "pytest_unconfigure", "pytest_collection_modifyitems", "pytest_addoption",
-	"pytest_runtest_setup", "pytest_runtest_teardown", "pytest_generate_tests", "pytest_load_initial_conftests", "pytest_cmdline_main",
-}
-
 var loaders = []loader{
-	{programs: " pytest py.test ", lang: "python", files: []string{"conftest.py", "tests/conftest.py", "test/conftest.py"}, names: pytestHooks},
+	{programs: " pytest py.test ", lang: "python", files: []string{"conftest.py", "tests/conftest.py", "test/conftest.py"}, names: []string{
+		"pytest_configure", "pytest_sessionstart", "pytest_sessionfinish", "pytest_unconfigure", "pytest_collection_modifyitems", "pytest_addoption",
+		"pytest_runtest_setup", "pytest_runtest_teardown", "pytest_generate_tests", "pytest_load_initial_conftests", "pytest_cmdline_main",
+	}},
 	{programs: " pip pip3 build ", lang: "python", files: []string{"setup.py"}, names: []string{"run"}},
 	{programs: " cargo ", lang: "rust", files: []string{"build.rs"}, names: []string{"main"}},
 	{programs: " jest ", lang: "javascript", modules: []string{"jest.config", "babel.config"}},

@@ -75,24 +75,43 @@ func (c Claim) Proven() bool {
 func (c Claim) ofRun() bool { return c.Kind == "run" || c.Kind == "command" }
 
 // basis says where a claim's words come from.
-var basis = map[ClaimSource]string{
-	SourceResult:    "a result",
-	SourceFile:      "a file that the agent has not written",
-	SourceStory:     "only source: the story",
-	SourcePage:      "something fetched",
-	SourceSubagent:  "only source: a subagent's report",
-	SourceAgentFile: "only source: a file that an agent wrote",
-	SourceAgent:     "only source: the agent's own command",
-	SourceNone:      "no source in this session",
+func basis(s ClaimSource) string {
+	switch s {
+	case SourceResult:
+		return "a result"
+	case SourceFile:
+		return "a file that the agent has not written"
+	case SourceStory:
+		return "only source: the story"
+	case SourcePage:
+		return "something fetched"
+	case SourceSubagent:
+		return "only source: a subagent's report"
+	case SourceAgentFile:
+		return "only source: a file that an agent wrote"
+	case SourceAgent:
+		return "only source: the agent's own command"
+	case SourceNone:
+		return "no source in this session"
+	}
+	return "a source of a kind that this version does not know"
 }
 
-// doubts say why a source does not prove a claim.
-var doubts = map[ClaimDoubt]string{
-	DoubtOther:   "no source in this session: the same number is found, of something else",
-	DoubtStale:   "files were changed after its last run",
-	DoubtPart:    "only a part of it was run",
-	DoubtDerived: "no source in this session: it could be derived",
-	DoubtUnseen:  "nothing in this session shows it",
+// doubtful says why a source does not prove a claim.
+func doubtful(d ClaimDoubt) string {
+	switch d {
+	case DoubtOther:
+		return "no source in this session: the same number is found, of something else"
+	case DoubtStale:
+		return "files were changed after its last run"
+	case DoubtPart:
+		return "only a part of it was run"
+	case DoubtDerived:
+		return "no source in this session: it could be derived"
+	case DoubtUnseen:
+		return "nothing in this session shows it"
+	}
+	return "a doubt of a kind that this version does not know"
 }
 
 // Basis says in words what the claim rests on.
@@ -101,7 +120,7 @@ func (c Claim) Basis() string {
 	case c.Failed:
 		return "contradicted: its last run failed"
 	case c.Doubt != "":
-		return cmp.Or(doubts[c.Doubt], "a doubt of a kind that this version does not know")
+		return doubtful(c.Doubt)
 	case c.Source == SourceNone && c.ofRun(), c.Source == SourceStory && c.ofRun():
 		return "no such run in this session"
 	case c.Earlier && c.ofRun():
@@ -110,7 +129,7 @@ func (c Claim) Basis() string {
 	if c.Source == SourceStory && c.Proven() {
 		return "the story"
 	}
-	words := cmp.Or(basis[c.Source], "a source of a kind that this version does not know")
+	words := basis(c.Source)
 	if c.Rounded != "" {
 		words += ", rounded from " + c.Rounded
 	}

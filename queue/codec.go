@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/google/uuid"
@@ -36,11 +37,22 @@ func idText(key []byte) string {
 
 // newID makes a UUIDv7 and its key.
 func newID() (string, []byte, error) {
-	u, err := uuid.NewV7()
+	u, err := uuid.NewV7FromReader(chance{})
 	if err != nil {
 		return "", nil, fmt.Errorf("make an id: %w", err)
 	}
 	return u.String(), u[:], nil
+}
+
+// chance is randomness for ids, which are no secrets: to set up crypto/rand takes
+// a hook longer than to write its record.
+type chance struct{}
+
+func (chance) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(rand.Uint32())
+	}
+	return len(b), nil
 }
 
 // textKey joins texts with NUL. A text that is long or holds a NUL stands for

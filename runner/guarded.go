@@ -11,8 +11,10 @@ import (
 // Guarded is what a run in the repository keeps from the agent that works in
 // it.
 func Guarded(ctx context.Context, o *Options) *policy.Guarded {
-	own := slices.Concat([]string{o.State}, o.Protected, o.Watched)
-	return firewall.Guarded(o.Root, gitDir(ctx, o), o.Env, nil, own...)
+	own := func() []string { return slices.Concat([]string{o.State}, o.Protected, o.Watched) }
+	g := firewall.Guarded(o.Root, gitDir(ctx, o), o.Env, nil, own)
+	g.Own() // what lies behind their names now, and not when the agent has changed that
+	return g
 }
 
 // gitDir is git's common directory of the repository, "" when there is none.

@@ -1,9 +1,3 @@
-// The limits of a control group are neither read nor looked at again: the call is
-// decided by then.
-//
-//go:debug containermaxprocs=0
-//go:debug updatemaxprocs=0
-
 // Command loop-hook is `loop hook` and nothing else: the firewall at the prompt
 // of a client that has no supervisor. `loop firewall install` names it where it
 // lies beside loop. A program of its own, because the client starts it before

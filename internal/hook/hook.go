@@ -159,8 +159,8 @@ func (h *decision) guard(level policy.Level) *firewall.Guard {
 
 // guarded is what an agent that nobody watches may not take away.
 func (h *decision) guarded() *policy.Guarded {
-	own := append(h.find.Own(), filepath.Join(h.root, config.FileName))
-	return firewall.Guarded(h.root, h.repo.Common, h.p.Env, h.find.Links, own...)
+	own := func() []string { return append(h.find.Own(), filepath.Join(h.root, config.FileName)) }
+	return firewall.Guarded(h.root, h.repo.Common, h.p.Env, h.find.Links, own)
 }
 
 func (h *decision) place(string) firewall.Place {

@@ -44,7 +44,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 			}
 			r := Finder{Now: time.Now}.Repository(top)
 			_, _, ok := r.head()
-			if r.sure && ok {
+			if r.sure() && ok {
 				t.Errorf("%+v is said to be known", r)
 			}
 		})

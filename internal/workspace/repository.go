@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/regular"
@@ -17,12 +18,14 @@ import (
 // it starts no process: git takes longer for that than a hook for its whole
 // answer.
 type Repository struct {
-	Dir    string // the folder that was asked about
-	Top    string // top folder of the work tree; "" = there is none
-	Common string // folder that its work trees share; "" = not known
-	Own    string // folder of this work tree alone; "" = not known
-	sure   bool   // git would not see it otherwise
+	Dir    string      // the folder that was asked about
+	Top    string      // top folder of the work tree; "" = there is none
+	Common string      // folder that its work trees share; "" = not known
+	Own    string      // folder of this work tree alone; "" = not known
+	plain  func() bool // git would not see it otherwise; asked once, nil = it may
 }
+
+func (r Repository) sure() bool { return r.plain != nil && r.plain() }
 
 // places are the variables by which git looks elsewhere than in the folders
 // above.
@@ -50,7 +53,9 @@ func (f Finder) search(dir string) Repository {
 	for top := start; ; top = filepath.Dir(top) {
 		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
 			r := openRepository(top)
-			r.sure = r.sure && sameDevice(start, top) && !f.elsewhere()
+			if plain := r.plain; plain != nil {
+				r.plain = sync.OnceValue(func() bool { return plain() && sameDevice(start, top) && !f.elsewhere() })
+			}
 			return r
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return Repository{}
@@ -60,7 +65,7 @@ func (f Finder) search(dir string) Repository {
 			return Repository{}
 		}
 		if top == filepath.Dir(top) {
-			return Repository{sure: !f.elsewhere()}
+			return Repository{plain: func() bool { return !f.elsewhere() }}
 		}
 	}
 }
@@ -99,13 +104,14 @@ func openRepository(top string) Repository {
 			return r
 		}
 	}
-	r.sure = r.plain() && ours(top, git, r.Own)
+	found := r
+	r.plain = func() bool { return found.simple() && ours(top, git, found.Own) }
 	return r
 }
 
-// plain reports whether there is a repository, and nothing in its
+// simple reports whether there is a repository, and nothing in its
 // configuration that changes where it or its work tree is.
-func (r Repository) plain() bool {
+func (r Repository) simple() bool {
 	for _, dir := range []string{filepath.Join(r.Common, "objects"), filepath.Join(r.Common, "refs")} {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return false
@@ -148,7 +154,7 @@ func under(dir, path string) string {
 // Head is the commit and the branch on which a repository stands; "" where
 // there is none.
 func (f Finder) Head(ctx context.Context, r Repository) (commit, branch string) {
-	if r.sure {
+	if r.sure() {
 		if r.Top == "" {
 			return "", ""
 		}

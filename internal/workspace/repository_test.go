@@ -113,7 +113,7 @@ func TestRepositoryIsWhatGitSays(t *testing.T) {
 		if commit != wantCommit || branch != wantBranch {
 			t.Errorf("%s: at %q on %q, want %q on %q", in, commit, branch, wantCommit, wantBranch)
 		}
-		if files.Repository(in).sure {
+		if files.Repository(in).sure() {
 			fast++
 		}
 	}

@@ -57,7 +57,7 @@ func (f Finder) At(ctx context.Context, dir string) (Workspace, error) {
 // Workspace is the workspace of a repository. Where its files do not say what it
 // is, git is asked.
 func (f Finder) Workspace(ctx context.Context, r Repository) (Workspace, error) {
-	if !r.sure {
+	if !r.sure() {
 		r = Repository{Dir: r.Dir}
 		if out := f.askGit(ctx, r.Dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"); len(out) == 2 {
 			r.Top, r.Common = out[0], out[1]
