@@ -108,7 +108,7 @@ func (r *reading) repositoryConfig(g *gitConfig, a *args, dir, home string) (roo
 	}
 	up := ""
 	for range maxAncestors {
-		if slices.ContainsFunc(r.configsIn(up), add) {
+		if add(path.Join(up, ".git/config")) || slices.ContainsFunc(r.otherConfigs(up), add) {
 			return up
 		}
 		if r.tree.cwd == "" || r.tree.path(up) == "/" {
@@ -119,23 +119,22 @@ func (r *reading) repositoryConfig(g *gitConfig, a *args, dir, home string) (roo
 	return ""
 }
 
-// configsIn are the places in which a folder's repository may have its
-// configuration: in .git, where the file .git leads, or in the folder itself,
-// when that is a repository without a work tree.
-func (r *reading) configsIn(folder string) []string {
-	names := []string{path.Join(folder, ".git/config")}
+// otherConfigs are the places beside .git in which a folder's repository may
+// have its configuration: where the file .git leads, or the folder itself, when
+// that is a repository without a work tree.
+func (r *reading) otherConfigs(folder string) []string {
 	if text, _, ok := r.tree.read(path.Join(folder, ".git")); ok {
 		if dir, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: "); ok {
 			if !strings.HasPrefix(dir, "/") {
 				dir = path.Join(folder, dir)
 			}
-			return append(names, path.Join(dir, "config"), path.Join(dir, "../../config"))
+			return []string{path.Join(dir, "config"), path.Join(dir, "../../config")}
 		}
 	}
 	if head, _, ok := r.tree.read(path.Join(folder, "HEAD")); ok && strings.HasPrefix(head, "ref: ") {
-		names = append(names, path.Join(folder, "config"))
+		return []string{path.Join(folder, "config")}
 	}
-	return names
+	return nil
 }
 
 // take adds what a file says, and where it includes another, what that says:
