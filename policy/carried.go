@@ -133,7 +133,7 @@ func (t *tool) knownWords() map[string]bool {
 	known := map[string]bool{}
 	add := func(path []wordPattern) {
 		for _, p := range path {
-			for _, word := range p {
+			for word := range p.alternatives() {
 				known[word] = true
 			}
 		}

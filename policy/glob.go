@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // matchGlob reports whether s matches pattern, where * stands for any run of
 // bytes and nothing else is special.
@@ -38,19 +41,29 @@ func matchAny(patterns []string, s string) bool {
 	return false
 }
 
-// wordPattern is one word of a command pattern: alternatives, each a glob.
-type wordPattern []string
+// wordPattern is one word of a command pattern: alternatives with | between
+// them, each a glob.
+type wordPattern string
 
-func parseWordPattern(s string) wordPattern { return strings.Split(s, "|") }
+// wordPatterns are the words of a command pattern.
+func wordPatterns(words []string) []wordPattern {
+	out := make([]wordPattern, len(words))
+	for i, w := range words {
+		out[i] = wordPattern(w)
+	}
+	return out
+}
 
-func (w wordPattern) match(s string) bool { return matchAny(w, s) }
+func (w wordPattern) alternatives() iter.Seq[string] { return strings.SplitSeq(string(w), "|") }
 
-// literal reports whether the word stands for exactly the words it lists.
-func (w wordPattern) literal() bool {
-	for _, s := range w {
-		if strings.Contains(s, "*") {
-			return false
+func (w wordPattern) match(s string) bool {
+	for p := range w.alternatives() {
+		if matchGlob(p, s) {
+			return true
 		}
 	}
-	return true
+	return false
 }
+
+// literal reports whether the word stands for exactly the words it lists.
+func (w wordPattern) literal() bool { return !strings.Contains(string(w), "*") }

@@ -32,11 +32,7 @@ func parsePattern(s string) (pattern, error) {
 	if len(f) == 0 {
 		return pattern{}, fmt.Errorf("empty command pattern")
 	}
-	p := pattern{program: f[0]}
-	for _, w := range f[1:] {
-		p.path = append(p.path, parseWordPattern(w))
-	}
-	return p, nil
+	return pattern{program: f[0], path: wordPatterns(f[1:])}, nil
 }
 
 // match reports whether the operands begin with the path. A word that is not
@@ -64,7 +60,7 @@ func (w wordPattern) mayBe(word shell.Word) bool {
 	if !word.Dynamic || at <= 0 {
 		return false
 	}
-	for _, s := range w {
+	for s := range w.alternatives() {
 		if strings.HasPrefix(s, word.Text[:at]) {
 			return true
 		}

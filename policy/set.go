@@ -231,12 +231,9 @@ func buildTool(program string, packs []*pack) *tool {
 		}
 	}
 	t.global.list, t.value.list = t.Global, t.Value
+	t.subPaths = make([][]wordPattern, 0, len(t.Sub))
 	for _, sub := range t.Sub {
-		path := make([]wordPattern, 0, 3)
-		for w := range strings.FieldsSeq(sub.Path) {
-			path = append(path, parseWordPattern(w))
-		}
-		t.subPaths = append(t.subPaths, path)
+		t.subPaths = append(t.subPaths, wordPatterns(strings.Fields(sub.Path)))
 	}
 	for _, p := range packs {
 		t.rules = append(t.rules, p.rulesFor(t)...)
