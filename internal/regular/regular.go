@@ -19,9 +19,14 @@ var (
 
 // Open opens a regular file for reading, and never waits for it.
 func Open(name string) (*os.File, error) {
+	f, _, err := open(name)
+	return f, err
+}
+
+func open(name string) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -29,22 +34,18 @@ func Open(name string) (*os.File, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return f, nil
+	return f, info, nil
 }
 
 // Read is the text of a regular file of at most max bytes.
 func Read(name string, max int64) ([]byte, error) {
-	f, err := Open(name)
+	f, info, err := open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	if info.Size() > max {
 		return nil, fmt.Errorf("read %q: %w: %d bytes, and %d are read", name, ErrLarge, info.Size(), max)
 	}

@@ -4,13 +4,14 @@ package workspace
 
 import (
 	"os"
+	"slices"
 	"syscall"
 )
 
 // ours reports whether files belong to this user. git refuses a repository of
 // somebody else, unless it is told otherwise.
 func ours(names ...string) bool {
-	for _, name := range names {
+	for _, name := range slices.Compact(names) {
 		if st, ok := stat(name, os.Lstat); !ok || int(st.Uid) != os.Geteuid() {
 			return false
 		}
@@ -21,6 +22,9 @@ func ours(names ...string) bool {
 // sameDevice reports whether two folders are in one file system: git does not
 // look for a repository beyond it.
 func sameDevice(a, b string) bool {
+	if a == b {
+		return true
+	}
 	sa, oka := stat(a, os.Stat)
 	sb, okb := stat(b, os.Stat)
 	return oka && okb && sa.Dev == sb.Dev
