@@ -35,16 +35,30 @@ func BenchmarkHookAlone(b *testing.B) {
 	repo := repository(b, filepath.Join(dir, "repo"))
 	nothing := hookProcess{program: buildProgram(b, hello)}
 	program := buildProgram(b, "../loop-hook")
-	for _, row := range []struct{ name, level, call string }{
-		{"read", "interactive", `"Read","tool_input":{"file_path":"README.md"}`},
-		{"local", "interactive", `"Bash","tool_input":{"command":"go test ./..."}`},
-		{"words", "interactive", `"Bash","tool_input":{"command":"git commit -m 'then git push'"}`},
-		{"write", "interactive", `"Write","tool_input":{"file_path":"a.md","content":"some words of prose"}`},
-		{"asked", "interactive", `"Bash","tool_input":{"command":"git push origin topic-NUMBER"}`},
-		{"deferred", "unattended", `"Bash","tool_input":{"command":"gh pr create --title NUMBER --body 'All is done.'"}`},
+	const (
+		read   = `"Read","tool_input":{"file_path":"README.md"}`
+		local  = `"Bash","tool_input":{"command":"go test ./..."}`
+		words  = `"Bash","tool_input":{"command":"git commit -m 'then git push'"}`
+		write  = `"Write","tool_input":{"file_path":"a.md","content":"some words of prose"}`
+		push   = `"Bash","tool_input":{"command":"git push origin topic-NUMBER"}`
+		create = `"Bash","tool_input":{"command":"gh pr create --title NUMBER --body 'All is done.'"}`
+	)
+	for _, row := range []struct {
+		name, level string
+		calls       []string
+	}{
+		{"read", "interactive", []string{read}},
+		{"local", "interactive", []string{local}},
+		{"words", "interactive", []string{words}},
+		{"write", "interactive", []string{write}},
+		{"asked", "interactive", []string{push}},
+		{"deferred", "unattended", []string{create}},
+		{"mixed", "unattended", []string{read, local, words, write, push, read, local, create}},
 	} {
 		hook := hookProcess{program: program, args: []string{firewall.HookCommand, "--level", row.level}, calls: filepath.Join(dir, row.name)}
-		hook.text = fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_use_id":"NUMBER","tool_name":%s}`, repo, row.call)
+		for _, call := range row.calls {
+			hook.texts = append(hook.texts, fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_use_id":"NUMBER","tool_name":%s}`, repo, call))
+		}
 		b.Run(row.name, func(b *testing.B) {
 			for b.Loop() {
 				hook.times(b, 1, 1)
@@ -98,7 +112,7 @@ func buildProgram(b *testing.B, what string) string {
 type hookProcess struct {
 	program, calls string // calls: a file for each begins with this
 	args           []string
-	text           string // the call; NUMBER in it is another each time
+	texts          []string // the calls, one after the other; NUMBER in them is another each time
 }
 
 // times are the durations of n runs in bursts of so many, in order.
@@ -106,8 +120,8 @@ func (p hookProcess) times(b *testing.B, n, atOnce int) []time.Duration {
 	all := make([]time.Duration, n)
 	for from := 0; from < n; from += atOnce {
 		var inputs []*os.File // a file: a pipe would be this process' work
-		for range min(atOnce, n-from) {
-			inputs = append(inputs, p.input(b))
+		for i := range min(atOnce, n-from) {
+			inputs = append(inputs, p.input(b, from+i))
 		}
 		var wg sync.WaitGroup
 		for i, in := range inputs {
@@ -119,14 +133,14 @@ func (p hookProcess) times(b *testing.B, n, atOnce int) []time.Duration {
 	return all
 }
 
-// input is a new call, nil for a program that is given none.
-func (p hookProcess) input(b *testing.B) *os.File {
-	if p.text == "" {
+// input is the i-th call, nil for a program that is given none.
+func (p hookProcess) input(b *testing.B, i int) *os.File {
+	if len(p.texts) == 0 {
 		return nil
 	}
 	id := uuid.NewString()
 	name := p.calls + "-" + id
-	if err := os.WriteFile(name, []byte(strings.ReplaceAll(p.text, "NUMBER", id)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(strings.ReplaceAll(p.texts[i%len(p.texts)], "NUMBER", id)), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	in, err := os.Open(name)
