@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	gitWait   = (firewall.AloneTimeout - 4) * time.Second // for all that git is asked; the client waits longer
+	gitWait   = (firewall.AloneTimeout - 5) * time.Second // for all that git is asked; the client waits longer
 	queueWait = 250 * time.Millisecond                    // for the queue; then the spool
 	memory    = 512 << 20                                 // below it, no garbage is collected
 )
