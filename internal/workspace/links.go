@@ -9,7 +9,7 @@ import (
 
 // Links gives filepath.EvalSymlinks for as long as nothing changes: each folder
 // on the way to a name is looked at once. It is for a process that decides one
-// call and ends.
+// call and ends, and for one goroutine.
 func Links() func(name string) (string, error) {
 	return links{}.eval
 }
