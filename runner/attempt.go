@@ -53,6 +53,8 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 	was := earlier{stories: before, pushes: pushes(keep, o)}
 	was.integrity, was.memory, was.tree = r.lookAround(keep)
 	was.beside = r.beside.begin(a.ID, was.pushes)
+	was.git = keepGit(keep, o)
+	defer was.git.close()
 	if was.worked, err = r.workLies(keep, s); err != nil {
 		return a, r.broken(keep, &a, err)
 	}
@@ -73,6 +75,9 @@ func (r *run) attempt(ctx context.Context, s stories.Story, number int) (queue.A
 	}
 	if err := r.account(keep, sealed, &a); err != nil {
 		return a, err
+	}
+	if err := r.mendGit(keep, &a, was.git); err != nil {
+		return a, r.withoutGit(keep, &a, was, err)
 	}
 	for _, c := range guard.AllowedCalls() {
 		if err := addFinding(keep, o, &a, "allowed", fmt.Sprintf("your rule %q let run: %s", c.Rule, c.Command)); err != nil {

@@ -22,6 +22,7 @@ type earlier struct {
 	beside    *pushesBeside               // nil = no other attempt is under way
 	cleared   func(toolUseID string) bool // what the firewall let through on sight of its files; nil when not known
 	integrity integrity
+	git       *keptGit        // nil = there is none
 	guarded   *policy.Guarded // what the run keeps from the agent; nil when not known
 	tree      tree            // the work tree
 	worked    bool            // earlier attempts at the story have left work in the tree
@@ -73,6 +74,10 @@ func (r *run) examine(ctx, keep context.Context, s stories.Story, a *queue.Attem
 		left, err := r.verify(ctx, s, a)
 		if err := errors.Join(err, r.leftovers(keep, left, a, "a gate"), r.tellGates(keep, a)); err != nil {
 			return err
+		}
+		// What the gates run is the agent's work too.
+		if err := r.mendGit(keep, a, was.git); err != nil {
+			return r.withoutGit(keep, a, *was, err)
 		}
 	}
 	return nil

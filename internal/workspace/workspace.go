@@ -57,6 +57,7 @@ func (f Finder) At(ctx context.Context, dir string) (Workspace, error) {
 // Workspace is the workspace of a repository. Where its files do not say what it
 // is, git is asked.
 func (f Finder) Workspace(ctx context.Context, r Repository) (Workspace, error) {
+	seen := cmp.Or(r.Top, r.Dir)
 	if !r.sure() {
 		r = Repository{Dir: r.Dir}
 		if out := f.askGit(ctx, r.Dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"); len(out) == 2 {
@@ -64,26 +65,37 @@ func (f Finder) Workspace(ctx context.Context, r Repository) (Workspace, error) 
 		}
 	}
 	w := Workspace{Root: r.Dir}
+	home, homeErr := f.StateHome()
 	common := r.Dir
 	if r.Top != "" {
 		w.Root, common, w.Git = r.Top, r.Common, true
+	} else if top, err := f.real(seen); err == nil && homeErr == nil {
+		// Where loop keeps state for a repository that git knows no more, an agent may
+		// have taken git's folder away: what is known of that night is to be found.
+		if _, err := os.Lstat(stateOf(home, filepath.Join(top, ".git"))); err == nil {
+			w.Root, common = seen, filepath.Join(top, ".git")
+		}
 	}
 	// Worktrees of one repository share its common folder and so one queue.
 	if real, err := f.real(common); err == nil {
 		common = real
 	}
-	home, err := f.StateHome()
-	if err != nil {
-		return w, err
+	if homeErr != nil {
+		return w, homeErr
 	}
+	w.State = stateOf(home, common)
+	w.User = f.UserDir()
+	return w, nil
+}
+
+// stateOf is the state folder of what has this common folder.
+func stateOf(home, common string) string {
 	base := filepath.Base(common)
 	if base == ".git" {
 		base = filepath.Base(filepath.Dir(common))
 	}
 	sum := sha256.Sum256([]byte(common))
-	w.State = filepath.Join(home, base+"-"+hex.EncodeToString(sum[:4]))
-	w.User = f.UserDir()
-	return w, nil
+	return filepath.Join(home, base+"-"+hex.EncodeToString(sum[:4]))
 }
 
 // askGit gives the lines that git answers in a folder, nil when it has none.
