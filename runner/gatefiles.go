@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"os"
@@ -34,11 +35,38 @@ const gateDepth = 3
 // filesOfGate are the files that one gate runs, relative to the root, as far
 // as names tell.
 func filesOfGate(o *Options, gate string) []string {
+	return slices.DeleteFunc(namesOfGate(o, gate), isInstalled)
+}
+
+func namesOfGate(o *Options, gate string) []string {
 	var out []string
 	followGate(o, gate, "", gateDepth, &out)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// bins is where packages put the programs that package scripts run by name.
+const bins = "node_modules/.bin/"
+
+// isInstalled: the file was put there by a package manager. Another version of it
+// is ordinary work: it is neither kept nor run twice.
+func isInstalled(name string) bool { return strings.Contains(name, bins) }
+
+// installed are the programs of packages that the gates run, each with its gate.
+func installed(o *Options) map[string]string {
+	out := map[string]string{}
+	for _, gate := range o.Gates {
+		for _, name := range namesOfGate(o, gate) {
+			if isInstalled(name) {
+				out[name] = gate
+			}
+		}
+	}
+	return out
+}
+
+// locks are the files that change when other packages are installed.
+var locks = []string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"}
 
 func followGate(o *Options, command, dir string, depth int, out *[]string) {
 	if depth == 0 {
@@ -78,7 +106,11 @@ func definedIn(prog string) []string {
 	case "make", "gmake":
 		return []string{"GNUmakefile", "makefile", "Makefile"}
 	case "npm", "pnpm", "yarn", "bun":
-		return []string{"package.json"}
+		return []string{"package.json", ".npmrc", ".yarnrc.yml", "bunfig.toml"}
+	case "npx", "pnpx", "bunx":
+		return []string{".npmrc"}
+	case "cargo":
+		return []string{".cargo/config.toml", ".cargo/config"}
 	case "just":
 		return []string{"justfile", "Justfile", ".justfile"}
 	case "task":
@@ -97,6 +129,16 @@ func definedIn(prog string) []string {
 		return []string{"tasks.py"}
 	}
 	return nil
+}
+
+// isToolSetting: the file tells a program by what to run scripts and tests, and
+// one that was not there at the start is not work on the product.
+func isToolSetting(name string) bool {
+	switch path.Base(name) {
+	case ".npmrc", ".yarnrc.yml", "bunfig.toml":
+		return true
+	}
+	return strings.HasSuffix("/"+name, "/.cargo/config.toml") || strings.HasSuffix("/"+name, "/.cargo/config")
 }
 
 // hides reports whether a program that finds both files takes the first
@@ -124,6 +166,13 @@ func filesOf(root, dir string, argv []string) []string {
 	names := definedIn(prog)
 	if strings.Contains(argv[0], "/") {
 		names = append(slices.Clone(names), argv[0])
+	} else {
+		names = append(slices.Clone(names), bins+prog)
+	}
+	if i := slices.IndexFunc(argv[1:], func(w string) bool {
+		return !strings.HasPrefix(w, "-") && w != "exec" && w != "run" && w != "x"
+	}); i >= 0 && slices.Contains([]string{"npx", "pnpx", "bunx", "pnpm", "yarn", "npm"}, prog) {
+		names = append(names, bins+path.Base(argv[i+1]))
 	}
 	for i, w := range argv[1:] {
 		switch {
@@ -241,15 +290,32 @@ func gateHash(name string) hash {
 }
 
 func hashOfGate(name string, data []byte) hash {
-	if filepath.Base(name) == "package.json" {
+	switch filepath.Base(name) {
+	case "package.json":
 		var p struct {
 			Scripts json.RawMessage `json:"scripts"`
 		}
 		if json.Unmarshal(data, &p) == nil {
 			data = p.Scripts
 		}
+	case ".npmrc": // the rest says where packages come from
+		if data = linesOfKeys(data, "script-shell", "node-options", "ignore-scripts", "if-present", "workspace", "workspaces", "dry-run"); len(data) == 0 {
+			return hash{}
+		}
 	}
 	return sha256.Sum256(data)
+}
+
+// linesOfKeys are the lines of a file that set one of these.
+func linesOfKeys(data []byte, keys ...string) []byte {
+	var out []byte
+	for line := range bytes.Lines(data) {
+		key, _, _ := bytes.Cut(line, []byte("="))
+		if slices.Contains(keys, strings.TrimSpace(string(key))) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
 
 // isProductTest reports whether a file that a gate names is a test of the

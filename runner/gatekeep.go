@@ -72,7 +72,7 @@ func (k *gatekeeper) changed(o *Options, command string) []keptFile {
 	}
 	for _, name := range filesOfGate(o, command) {
 		_, known := files[name]
-		if !known && slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(old string) bool { return hides(name, old) }) {
+		if !known && isToolSetting(name) && gateHash(filepath.Join(o.Root, name)) != hashOfGate(name, nil) || !known && slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(old string) bool { return hides(name, old) }) {
 			out = append(out, keptFile{name: name, gone: true})
 		}
 	}

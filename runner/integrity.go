@@ -27,8 +27,12 @@ type integrity struct {
 	told   map[string]hash // what the run was told by
 	client map[string]hash // the client's files in the repository
 	hooks  map[string]hash // git's hooks
+	user   map[string]hash // the user's, in the home
 	gates  map[string]hash // what the gates run, by name
 	gateOf map[string]string
+	bins   map[string]hash // programs of packages that the gates run, by name
+	binOf  map[string]string
+	locks  map[string]hash // what changes when other packages are installed
 	config map[string]string
 	view   gitView
 	state  map[string]*os.File // files of loop's state that are there
@@ -39,10 +43,14 @@ func readIntegrity(ctx context.Context, o *Options) integrity {
 	common := gitDir(ctx, o)
 	in := integrity{
 		told: fingerprints(o.Watched), client: clientFiles(o.Root), gates: map[string]hash{}, hooks: map[string]hash{},
-		config: gitSettings(ctx, o), gateOf: gateFiles(o),
+		config: gitSettings(ctx, o), gateOf: gateFiles(o), user: readUserFiles(o), binOf: installed(o),
 	}
 	for _, w := range o.Watched {
 		delete(in.client, w)
+	}
+	in.bins, in.locks = map[string]hash{}, fingerprints(under(o.Root, locks))
+	for name := range in.binOf {
+		in.bins[name] = gateHash(filepath.Join(o.Root, name))
 	}
 	in.common, in.view, in.state = common, readGitView(o.Root, common), stateFiles(o.State)
 	if common != "" {
@@ -52,6 +60,15 @@ func readIntegrity(ctx context.Context, o *Options) integrity {
 		in.gates[name] = gateHash(filepath.Join(o.Root, name))
 	}
 	return in
+}
+
+// under are the names in a folder.
+func under(dir string, names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = filepath.Join(dir, name)
+	}
+	return out
 }
 
 // clientFiles are .mcp.json and what stands in .claude, memory apart, which is
@@ -106,11 +123,21 @@ func (in integrity) changedSince(now integrity, o *Options) []string {
 	each(in.gates, now.gates, func(name, how string) string {
 		return fmt.Sprintf("%s was %s during this attempt, and the gate %q runs it: what decides was changed by the agent that it judges", name, how, gates[name])
 	})
+	if maps.Equal(in.locks, now.locks) {
+		bins := maps.Clone(now.binOf)
+		maps.Copy(bins, in.binOf)
+		each(in.bins, now.bins, func(name, how string) string {
+			return fmt.Sprintf("%s was %s during this attempt although no other packages were asked for, and the gate %q runs it: what decides was changed by the agent that it judges", name, how, bins[name])
+		})
+	}
 	each(in.hooks, now.hooks, func(name, how string) string {
 		return fmt.Sprintf("the git hook %s was %s during this attempt; it runs with your next git command", relativeTo(o.Root, name), how)
 	})
 	each(in.client, now.client, func(name, how string) string {
 		return fmt.Sprintf("%s was %s during this attempt; the client reads it in later sessions", relativeTo(o.Root, name), how)
+	})
+	each(in.user, now.user, func(name, how string) string {
+		return fmt.Sprintf("%s was %s during this attempt; programs of yours read it, or run it, after this run", name, how)
 	})
 	out = append(out, in.view.changedSince(now.view, in.common, o)...)
 	for _, name := range slices.Sorted(maps.Keys(in.state)) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,14 +29,17 @@ func TestWhatDecidesIsCompared(t *testing.T) {
 		{"exclude", "true", "echo x >> .git/info/exclude", ".git/info/exclude was changed during this attempt; it decides what git shows"},
 		{"attributes", "true", "f=$(date +attributes); echo '* -diff' > .git/info/$f", ".git/info/attributes was made"},
 		{"hidden", "true", "git add check.sh && git update-index $(date +--skip-worktree) check.sh", `git was told not to look at ["check.sh"]`},
+		{"home", "true", "f=$(date +.vimrc); echo x > ~/$f", ".vimrc was made during this attempt; programs of yours read it"},
+		{"program", "npx jest || true", "echo x > node_modules/.bin/jest", "node_modules/.bin/jest was changed during this attempt although no other packages were asked for"},
+		{"installed", "npx jest || true", "echo x > node_modules/.bin/jest; echo '{}' > package.json", ""},
 		{"ordinary", "sh check.sh; npm test || true", `git checkout -q -b topic && git config user.name Jo && git config core.pager cat; git config branch.topic.remote origin
 			git remote add upstream https://c.example/x; mkdir -p .claude; echo x > .claude/CLAUDE.md; echo '{"scripts":{"test":"exit 0"},"dependencies":{"a":"1"}}' > package.json; echo x > src.txt`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNight(t, sim.Any(sim.Bash(c.does, ""), say("ok")), "first")
-			n.o.Env = append(n.o.Env, "HOME="+t.TempDir()) // the agents of a home are the client's of every project
+			n.o.Env = append(slices.DeleteFunc(n.o.Env, func(e string) bool { return strings.HasPrefix(e, "HOME=") }), "HOME="+t.TempDir()) // the agents of a home are the client's of every project
 			n.repository(map[string]string{
-				"check.sh": "true\n", "ci/gate.sh": "true\n", "package.json": `{"scripts":{"test":"exit 0"}}`,
+				"check.sh": "true\n", "ci/gate.sh": "true\n", "node_modules/.bin/jest": "true\n", "package.json": `{"scripts":{"test":"exit 0"}}`,
 			})
 			n.o.Gates = []string{c.gate}
 			snap := n.run(t.Context())

@@ -100,6 +100,7 @@ type Options struct {
 	Log      *slog.Logger // details for whoever looks for a fault; nil = none
 	Host     Host
 	tokens   *tokenCap       // of the attempt that is begun; nil = no cap
+	remotes  []localRemote   // those of the repository at the start
 	gitDir   string          // git's common directory; "" = not asked yet, or none
 	gateEnv  []string        // see the function; nil = not made yet
 	Kill     <-chan struct{} // closed by the second signal: end now

@@ -28,6 +28,7 @@ const pushMark = "update by push"
 // is no remote, there are none: it is a second look, not the guard.
 func pushes(ctx context.Context, o *Options) map[string]bool {
 	found := map[string]bool{}
+	noteRemotes(o, found)
 	dir := gitDir(ctx, o)
 	if dir == "" {
 		return found
@@ -78,21 +79,39 @@ func unseenPushes(ctx context.Context, o *Options, was earlier, seen []queue.Act
 		return nil, err
 	}
 	var out []queue.Action
+	noted := map[string]bool{} // where pushes went that git's own logs tell of
 	for _, line := range slices.Sorted(maps.Keys(after)) {
-		if replayedAt(approved, line) {
+		if strings.HasPrefix(line, remoteMark) || replayedAt(approved, line) {
 			continue
 		}
 		branch, entry, _ := strings.Cut(line, " ")
 		_, moved, _ := strings.Cut(entry, " ")
-		out = append(out, queue.Action{
-			Kind: "call", Session: a.Session, Story: a.Story, StoryTitle: a.StoryTitle, Attempt: a.ID,
-			Tool: "git", ToolUseID: "reflog " + line, Command: "git push (seen in the reflog of " + branch + ")",
-			Rules: []string{"git-reflog-push"}, Why: "git noted a push that no call in the transcript shows: a program made it, or you did.",
-			Undo: policy.UndoCorrection, Tier: policy.External, Evidence: policy.Executed, Outcome: "ok",
-			Excerpt: branch + " now at " + moved, GitHead: a.HeadAfter, DetectedAt: o.Now().UTC(), FoundBy: queue.ByScan,
-		})
+		to, _, _ := strings.Cut(moved, " ")
+		noted[to] = true
+		x := unseenPush(o, a, line)
+		x.Command = "git push (seen in the reflog of " + branch + ")"
+		x.Why = "git noted a push that no call in the transcript shows: a program made it, or you did."
+		x.Excerpt = branch + " now at " + moved
+		out = append(out, x)
+	}
+	for _, line := range slices.Sorted(maps.Keys(after)) {
+		to := line[strings.LastIndexByte(line, ' ')+1:]
+		if !strings.HasPrefix(line, remoteMark) || noted[to] || replayedSince(approved, a.Started) {
+			continue
+		}
+		if x, ok := sentTo(ctx, o, line, a); ok {
+			out = append(out, x)
+		}
 	}
 	return out, nil
+}
+
+// replayedSince reports whether a person had a call run since then, which may
+// have been a push.
+func replayedSince(approved []queue.Action, since time.Time) bool {
+	return slices.ContainsFunc(approved, func(x queue.Action) bool {
+		return x.Replay != nil && !x.Replay.Started.Add(x.Replay.Duration).Before(since) && strings.Contains(strings.Join(x.Rules, " "), "push")
+	})
 }
 
 // replayedAt reports whether the time of a reflog line lies in the replay of

@@ -81,6 +81,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	// Asked for again and again.
 	o.gateEnv = gateEnv(&o)
 	o.gitDir = gitDir(ctx, &o)
+	o.remotes = localRemotes(o.Root, o.gitDir)
 	unlock, err := lockRun(o.State)
 	if err != nil {
 		return queue.Session{}, err
