@@ -48,6 +48,10 @@ func (s *source) findCalls() []call {
 			if end := i + 1 + identLength(s.code[i+1:]); end == len(s.code) || s.code[end] != '(' {
 				out = append(out, call{s.nameBefore(end), end, end})
 			}
+		case c == '=' && s.propertyCalls():
+			if k, ok := s.assignment(i); ok {
+				out = append(out, k)
+			}
 		case c == ' ' && (s.lang == "perl" || s.lang == "ruby"):
 			if k, ok := s.bareStart(i); ok {
 				out = append(out, k)
@@ -81,6 +85,29 @@ func (s *source) bareStart(i int) (call, bool) {
 		return call{}, false
 	}
 	return call{name, i + 1, s.statementEnd(i)}, true
+}
+
+// propertyCalls: in the language a request or a process is told what to do by
+// setting its properties: r.httpMethod = "POST". Such an assignment counts as a
+// call of that name with "=" behind it.
+func (s *source) propertyCalls() bool {
+	switch s.lang {
+	case "swift", "java", "groovy", "dart", "scala", "osascript":
+		return true
+	}
+	return s.lang == "python" && strings.Contains(s.code, "sys.argv")
+}
+
+// assignment is the one whose sign stands at i.
+func (s *source) assignment(i int) (call, bool) {
+	if i+1 < len(s.code) && strings.IndexByte("=~>", s.code[i+1]) >= 0 {
+		return call{}, false
+	}
+	name := s.nameBefore(len(strings.TrimRight(s.code[:i], " ")))
+	if name == "" {
+		return call{}, false
+	}
+	return call{name + "=", i + 1, s.statementEnd(i)}, true
 }
 
 // bareCalls: the language calls a function without parentheses.
@@ -138,22 +165,33 @@ func (s *source) indexed(i int) (string, bool) {
 	if open < 0 || i-open > 200 {
 		return "", false
 	}
-	lits := s.within(open, i)
-	if len(lits) != 1 || strings.Trim(s.code[open+1:i], "\" +") != "" {
+	key := ""
+	switch lits := s.within(open, i); {
+	case len(lits) == 1 && strings.Trim(s.code[open+1:i], "\" +") == "":
+		key = lits[0].text
+	case len(lits) == 0 && plainWord(s.code[open+1:i]):
+		e := expander{s: s}
+		v, ok := e.variable(s.code[open+1:i], 0)
+		if key = strings.Join(v.list, ""); !ok || v.items || !plainWord(key) {
+			return "", false
+		}
+	default:
 		return "", false
 	}
 	switch obj := s.nameBefore(open); obj {
 	case "globalThis", "window", "self", "global":
-		return lits[0].text, true
+		return key, true
+	case "":
+		return s.moduleBefore(open) + "." + key, true
 	default:
-		return obj + "." + lits[0].text, true
+		return obj + "." + key, true
 	}
 }
 
 // moduleBefore is the module that the call which ends before i loads:
 // __import__('subprocess').run, require('child_process').execSync.
 func (s *source) moduleBefore(i int) string {
-	if i < 2 || s.code[i-1] != ')' || i >= len(s.code) || s.code[i] != '.' {
+	if i < 2 || s.code[i-1] != ')' || i >= len(s.code) || s.code[i] != '.' && s.code[i] != '[' {
 		return ""
 	}
 	at := sort.Search(len(s.lits), func(k int) bool { return s.lits[k].end >= i })
@@ -174,7 +212,7 @@ func (s *source) nameBefore(i int) string {
 	j := i
 	for j > 0 {
 		c := s.code[j-1]
-		if isIdent(c) || c == '.' || c == '$' || c == ':' && (j > 1 && s.code[j-2] == ':' || j < len(s.code) && s.code[j] == ':') ||
+		if isIdent(c) || c == '.' || c == '$' || c == ':' && (j > 1 && s.code[j-2] == ':' || j < len(s.code) && (s.code[j] == ':' || s.lang == "generic")) ||
 			c == '>' && j > 1 && s.code[j-2] == '-' || c == '-' && j < len(s.code) && s.code[j] == '>' || c == '!' || c == '?' {
 			j--
 			continue

@@ -45,6 +45,9 @@ func (r *reading) code(prog string, c *shell.Command) []Hit {
 			}
 		}
 	}
+	if lang == "perl" {
+		in.code = withModules(in.code, c.Argv)
+	}
 	for _, code := range in.code {
 		hits = append(hits, r.program(lang, code)...)
 		hits = append(hits, r.imports(lang, code, "")...)
@@ -77,6 +80,25 @@ func (r *reading) give(in inline, c *shell.Command) (restore func()) {
 	}
 	r.given = g
 	return func() { r.given = old }
+}
+
+// withModules puts in front of Perl's inline code the modules that its options
+// load: -MNet::FTP, -Mojo.
+func withModules(code []string, argv []shell.Word) []string {
+	use := ""
+	for _, w := range argv[1:] {
+		if name, ok := strings.CutPrefix(w.Text, "-M"); ok && name != "" {
+			use += "use " + name + ";\n"
+		}
+	}
+	if use == "" {
+		return code
+	}
+	out := make([]string, len(code))
+	for i, text := range code {
+		out[i] = use + text
+	}
+	return out
 }
 
 // unseen judges an interpreter whose program comes out of another command.
@@ -195,6 +217,7 @@ func (r *reading) program(lang, text string) []Hit {
 	switch lang {
 	case "python":
 		hits = append(hits, r.shFunctions(src, calls)...)
+		hits = append(hits, r.toldModule(src, calls)...)
 	case "awk":
 		hits = append(hits, r.awkPipes(src)...)
 	case "raku":

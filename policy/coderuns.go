@@ -24,8 +24,13 @@ func (r *reading) runsStrings(s *source, k call) []Hit {
 			return nil
 		}
 	}
-	if s.lang == "rust" {
+	switch s.lang {
+	case "rust":
 		lits = append(lits, s.chained(k.end)...)
+	case "swift", "java", "groovy", "dart":
+		if len(lits) == 0 {
+			lits = s.setCommand()
+		}
 	}
 	if !r.skims() && s.disguised(k) {
 		return []Hit{opaqueHit("opaque-payload", excerpt(s.text, k.start, k.end), "It runs a command that it first decodes.")}
@@ -84,6 +89,36 @@ func (s *source) chained(from int) []string {
 	return out
 }
 
+// setCommand is the command that a text puts together of properties:
+// p.executableURL = ..., p.arguments = [...].
+func (s *source) setCommand() []string {
+	var prog, args []string
+	for _, k := range s.calls() {
+		switch k.name[strings.LastIndexByte(k.name, '.')+1:] {
+		case "executableURL=", "launchPath=", "executable=":
+			prog = append(prog, s.strings(k)...)
+		case "arguments=":
+			args = append(args, s.strings(k)...)
+		}
+	}
+	if len(prog) == 0 {
+		return args
+	}
+	return append(prog[:1], args...)
+}
+
+// strings lists all strings of a call.
+func (s *source) strings(k call) []string {
+	var out []string
+	for _, l := range s.within(k.start, k.end) {
+		if len(out) == maxLiterals {
+			break
+		}
+		out = append(out, l.text)
+	}
+	return out
+}
+
 // itself is the interpreter that runs the text, when a call starts it again:
 // subprocess.run([sys.executable, "x.py"]).
 func (s *source) itself(k call) string {
@@ -138,12 +173,16 @@ func (r *reading) wordLists(s *source) []Hit {
 // shFunctions classifies the programs that Python's sh library makes functions
 // of: sh.git.push('origin'), git('push') after from sh import git.
 func (r *reading) shFunctions(s *source, calls []call) []Hit {
-	if !s.loads("sh") {
+	prefix := "sh."
+	switch {
+	case s.loads("plumbum"): // local['git']('push')
+		prefix = "local."
+	case !s.loads("sh"):
 		return nil
 	}
 	var hits []Hit
 	for _, k := range calls {
-		words := strings.Split(strings.TrimPrefix(k.name, "sh."), ".")
+		words := strings.Split(strings.TrimPrefix(k.name, prefix), ".")
 		if words[0] == "" || !r.set.knows(words[0]) || r.left < maxReadings/4 {
 			continue
 		}
@@ -203,7 +242,7 @@ func (s *source) arguments(k call) []string {
 		before := strings.TrimRight(s.code[:l.start], " \n\t")
 		if before != "" {
 			c := before[len(before)-1]
-			if c == ':' || c == '=' && !strings.HasSuffix(before, "args=") && !strings.HasSuffix(before, "args =") {
+			if c == ':' && s.lang != "swift" || c == '=' && !strings.HasSuffix(before, "args=") && !strings.HasSuffix(before, "args =") {
 				continue
 			}
 			if isIdent(c) && strings.HasSuffix(before, "f") {

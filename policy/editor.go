@@ -211,8 +211,12 @@ func (r *reading) appleScript(s *source) []Hit {
 	var hits []Hit
 	low := strings.ToLower(s.code)
 	for _, l := range s.lits {
-		if before := strings.TrimRight(low[:l.start], " ("); strings.HasSuffix(before, "do shell script") || strings.HasSuffix(before, "doshellscript") {
-			hits = append(hits, r.line(l.text)...)
+		before := strings.TrimRight(low[:l.start], " (")
+		for _, verb := range []string{"do shell script", "doshellscript", "do script", "doscript", "write text", "keystroke", "set the clipboard to"} {
+			if strings.HasSuffix(before, verb) {
+				hits = append(hits, r.line(l.text)...)
+				break
+			}
 		}
 		switch l.text {
 		case "Mail", "Messages", "Microsoft Outlook", "Slack", "Telegram", "WhatsApp", "Calendar", "Reminders", "Discord":

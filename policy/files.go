@@ -88,8 +88,28 @@ func languageOfFile(name, text string) string {
 		return "php"
 	case ".go":
 		return "go"
-	case ".java":
+	case ".java", ".kt", ".kts":
 		return "java"
+	case ".rs":
+		return "rust"
+	case ".swift":
+		return "swift"
+	case ".dart":
+		return "dart"
+	case ".groovy":
+		return "groovy"
+	case ".scala", ".sc":
+		return "scala"
+	case ".lua":
+		return "lua"
+	case ".r":
+		return "rscript"
+	case ".jl":
+		return "julia"
+	case ".ex", ".exs":
+		return "elixir"
+	case ".applescript", ".scpt":
+		return "osascript"
 	}
 	return ""
 }

@@ -85,7 +85,7 @@ func (s *source) joins(between string) bool {
 	switch s.lang {
 	case "python":
 		return between == "" || between == "+" || between == "f" || between == "r" || between == "+ f"
-	case "javascript", "ruby", "java", "go", "groovy", "scala", "swift":
+	case "javascript", "ruby", "java", "go", "groovy", "scala", "swift", "dart":
 		return between == "+"
 	case "perl", "php":
 		return between == "."
@@ -143,7 +143,7 @@ func (s *source) token(i int) (n int, isString bool) {
 
 func (s *source) hashComments() bool {
 	switch s.lang {
-	case "javascript", "go", "java", "groovy", "rust", "scala", "swift", "lisp", "generic":
+	case "javascript", "go", "java", "groovy", "rust", "scala", "swift", "dart", "lisp", "generic":
 		return false
 	}
 	return true

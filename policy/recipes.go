@@ -18,16 +18,18 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 		if sub == "run" || sub == "test" || sub == "build" || sub == "install" {
 			return r.programs("go", c)
 		}
-	case "rustc", "rust-script":
+	case "rustc":
 		return r.programs("rust", c)
 	case "cargo":
 		if sub == "script" || sub == "-Zscript" || strings.HasPrefix(sub, "+") {
 			return r.programs("rust", c)
 		}
-	case "gcc", "cc", "clang", "g++", "clang++", "tcc", "javac", "kotlinc", "scalac", "zig", "nim":
+	case "gcc", "cc", "clang", "g++", "clang++", "tcc", "zig":
 		return r.programs("go", c)
-	case "java", "scala", "kotlin", "jshell", "jbang":
-		return r.programs("java", c)
+	case "javac", "kotlinc", "scalac":
+		return r.sourceFiles(c)
+	case "java", "scala", "scala-cli", "kotlin", "jshell", "jbang", "swift", "swiftc", "dart", "dartaotruntime", "crystal", "runghc", "nim", "rust-script":
+		return r.sourceFiles(c)
 	case "make", "gmake":
 		return r.makefiles(c)
 	case "flask":
@@ -44,6 +46,31 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 		return r.programs(lang, c)
 	}
 	return nil
+}
+
+// sourceFiles classifies the program texts that a command names, each in the
+// language of its own name: those that the line wrote, and the first one that
+// lies in the project.
+func (r *reading) sourceFiles(c *shell.Command) []Hit {
+	var hits []Hit
+	for _, f := range c.Files {
+		lang := languageOfFile(f.Name, f.Text)
+		if lang == "" {
+			lang = "java"
+		}
+		hits = append(hits, r.program(lang, f.Text)...)
+	}
+	if len(c.Files) > 0 || r.tree == nil || strings.HasSuffix(c.Program(), "c") {
+		return hits
+	}
+	for _, w := range c.Argv[1:] {
+		if lang := languageOfFile(w.Text, ""); lang != "" && lang != "shell" {
+			if text, file, ok := r.file(c, w.Text); ok {
+				return r.programFile(lang, text, file)
+			}
+		}
+	}
+	return hits
 }
 
 // programs classifies the files that the line wrote as programs of a language.
