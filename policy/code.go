@@ -230,6 +230,8 @@ func (r *reading) program(lang, text string) []Hit {
 		hits = append(hits, r.appleScript(src)...)
 	case "tclsh":
 		hits = append(hits, r.tclExecs(text)...)
+	case "m4":
+		hits = append(hits, r.macros(text)...)
 	}
 	return hits
 }

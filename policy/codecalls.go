@@ -161,11 +161,35 @@ func evaluates(lang, name string) bool {
 func (r *reading) tclExecs(text string) []Hit {
 	var hits []Hit
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ';' || r == '[' || r == ']' }) {
-		if cmd, ok := strings.CutPrefix(strings.TrimSpace(line), "exec "); ok {
+		line = strings.TrimSpace(line)
+		if cmd, ok := strings.CutPrefix(line, "exec "); ok {
 			hits = append(hits, r.line(cmd)...)
+		}
+		f := strings.Fields(line)
+		if i := slices.IndexFunc(f, func(w string) bool { return w == "http::geturl" || w == "::http::geturl" }); i >= 0 && i+1 < len(f) && !isLoopbackURL(f[i+1]) {
+			if strings.Contains(line, " -query") || strings.Contains(line, " -method") || strings.Contains(line, " -type ") {
+				hits = append(hits, Hit{Rule: "code-tcl-send", Tier: External, Why: "Tcl sends an HTTP request that writes.", Text: line})
+			}
+		}
+		if len(f) > 2 && f[0] == "socket" && f[1] != "-server" && !isLoopbackHost(f[len(f)-2]) {
+			hits = append(hits, Hit{Rule: "code-tcl-send", Tier: External, Why: "Tcl opens a connection to another machine.", Text: line})
 		}
 	}
 	return hits
+}
+
+// macros classifies the commands of m4's syscmd and esyscmd.
+func (r *reading) macros(text string) []Hit {
+	var hits []Hit
+	for rest := text; ; {
+		_, after, ok := strings.Cut(rest, "syscmd(")
+		if !ok {
+			return hits
+		}
+		cmd, _, _ := strings.Cut(after, ")")
+		hits = append(hits, r.line(strings.Trim(cmd, "`' "))...)
+		rest = after
+	}
 }
 
 // positionalBody: urllib's second argument is the body.

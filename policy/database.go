@@ -16,6 +16,16 @@ func dbRemote(a *args, rest []shell.Word) bool {
 			hosts = append(hosts, v)
 		}
 	}
+	if a.tool.is("cqlsh") {
+		hosts = append(hosts, a.all("-a", "--address")...) // cypher-shell
+		if len(rest) > 0 && a.cmd.Program() == "sqlplus" && strings.Contains(rest[0].Text, "@") {
+			_, at, _ := strings.Cut(rest[0].Text, "@")
+			return !isLoopbackHost(hostOf(strings.TrimLeft(at, "/")))
+		}
+	}
+	if copiesAway(a, rest) {
+		return true
+	}
 	if a.tool.is("cqlsh") && a.cmd.Program() == "cqlsh" && len(rest) > 0 && !isLoopbackHost(rest[0].Text) {
 		return true
 	}
@@ -93,8 +103,25 @@ func dbWrites(a *args, rest []shell.Word) bool {
 		}
 	}
 	for _, w := range rest {
-		if strings.ContainsAny(w.Text, " ;(") && t.writes(w.Text) {
+		if strings.ContainsAny(w.Text, " ;(") && t.writes(w.Text) || a.cmd.Program() == "sqlplus" && strings.HasPrefix(w.Text, "@") {
 			return true
+		}
+	}
+	return copiesAway(a, rest)
+}
+
+// copiesAway: a statement writes a table to a bucket or an address elsewhere.
+func copiesAway(a *args, rest []shell.Word) bool {
+	texts := append(rest[:len(rest):len(rest)], a.all("-c", "-s", "-cmd", "-q", "-e", "--query", "--command")...)
+	if a.cmd.Stdin.Known {
+		texts = append(texts, shell.Word{Text: a.cmd.Stdin.Text})
+	}
+	for _, w := range texts {
+		low := strings.ToLower(w.Text)
+		if i := strings.Index(low, " to '"); i >= 0 && strings.Contains(low, "copy ") {
+			if target := low[i+len(" to '"):]; isBucket(target) || strings.HasPrefix(target, "http") && !isLoopbackURL(target) || strings.HasPrefix(target, "az") && strings.Contains(target, "://") {
+				return true
+			}
 		}
 	}
 	return false

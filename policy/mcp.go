@@ -277,7 +277,7 @@ func toolWords(server, tool string) []string {
 	own := nameWords(server)
 	var out []string
 	for i, w := range nameWords(tool) {
-		if i == 0 && containsString(own, w) || w == "api" || w == "mcp" || w == "tool" {
+		if i == 0 && containsString(own, w) && w != "publish" && w != "send" && w != "upload" && w != "deploy" || w == "api" || w == "mcp" || w == "tool" {
 			continue
 		}
 		out = append(out, w)

@@ -12,6 +12,9 @@ func (r *reading) payloads(a *args, c *shell.Command) []Hit {
 	for _, sub := range a.subs {
 		for _, f := range sub.RunFlags {
 			for _, v := range a.all(f) {
+				if f == "-wrapper" { // gcc -wrapper gdb,--args
+					v.Text = strings.ReplaceAll(v.Text, ",", " ")
+				}
 				hits = append(hits, r.line(v.Text)...)
 			}
 		}
@@ -150,13 +153,16 @@ func (r *reading) git(a *args, c *shell.Command) []Hit {
 // configuration and cannot be seen.
 func (r *reading) gitCommand(a *args, c *shell.Command, own []string) []Hit {
 	name := a.words[0].Text
-	if _, ok := r.gitAlias(a); ok || !plainWord(name) {
+	if _, ok := r.gitAlias(a); ok || !plainWord(name) && !strings.ContainsAny(name, "[*?") {
 		return nil
 	}
 	if r.set.knows("git-" + name) {
 		inner := *c
 		inner.Argv = append([]shell.Word{{Text: "git-" + name}}, tailOf(a.argv, a.words[0])[1:]...)
 		return r.again(&inner)
+	}
+	if _, ok := r.gitAlias(a); !ok && strings.ContainsAny(name, "[*?") { // git pus[h], where a file may be named so
+		return []Hit{opaqueHit("git-alias", commandText(c), "The subcommand is a pattern of file names, and what it becomes cannot be seen.")}
 	}
 	if containsString(own, name) {
 		return nil

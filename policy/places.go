@@ -143,6 +143,11 @@ func remoteRepository(a *args, rest []shell.Word) bool {
 // or because none is named.
 func brokerLocal(a *args, rest []shell.Word) bool {
 	found := false
+	for _, w := range append(rest[:len(rest):len(rest)], a.all("-u", "--url", "--uri", "-U")...) {
+		if strings.Contains(w.Text, "://") && !isLoopbackURL(w.Text) {
+			return false
+		}
+	}
 	for _, w := range append(a.all("-h", "-H", "--host", "-s", "--server", "-b", "--bootstrap-server", "--broker-list", "-L"), tail1(a, rest)...) {
 		found = true
 		for h := range strings.SplitSeq(w.Text, ",") {

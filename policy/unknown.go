@@ -30,6 +30,12 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 	if isCmdlet(prog) {
 		return nil
 	}
+	if orderedByOption(c.Argv) {
+		return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
+	}
+	if h, ok := givenServer(c); ok {
+		return []Hit{h}
+	}
 	for i, w := range c.Argv[1:] {
 		option := c.Argv[i].Text
 		switch {
@@ -43,6 +49,45 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 		}
 	}
 	return nil
+}
+
+// orderedByOption: an option tells the program to do what reaches outside when
+// it is done with its work: changelogen --release --push, komac --submit.
+func orderedByOption(argv []shell.Word) bool {
+	if hasDry(argv) || helpOnly(argv) {
+		return false
+	}
+	for _, w := range argv[1:] {
+		switch w.Text {
+		case "--push", "--publish", "--submit", "--upload", "--deploy", "--auto-push", "--push=true", "--publish=true", "--upload=true", "--submit=true",
+			"--create-pr", "--open-pr", "--create-pull-request", "--git-push", "--push-tags", "--send-mail", "--send-email", "--post-comment":
+			return true
+		case "--":
+			return false
+		}
+	}
+	return false
+}
+
+// givenServer: a program that is not looked into is given the address of a
+// broker, a mail server or a database on another machine.
+func givenServer(c *shell.Command) (Hit, bool) {
+	for _, w := range c.Argv[1:] {
+		_, value, glued := strings.Cut(w.Text, "=")
+		if !glued || !strings.HasPrefix(w.Text, "-") {
+			value = w.Text
+		}
+		scheme, rest, ok := strings.Cut(value, "://")
+		if !ok || isLoopbackURL(value) || strings.HasPrefix(rest, "/") {
+			continue
+		}
+		switch scheme, _, _ = strings.Cut(scheme, "+"); scheme {
+		case "amqp", "amqps", "mqtt", "mqtts", "nats", "redis", "rediss", "mongodb", "postgres", "postgresql", "mysql", "mssql", "sqlserver", "clickhouse",
+			"neo4j", "bolt", "smtp", "smtps", "kafka", "stomp", "pulsar", "libsql", "cassandra", "ldap", "ldaps", "syslog", "irc", "ircs", "xmpp":
+			return opaqueHit("opaque-server", commandText(c), "A program that is not looked into is given the address of a server on another machine."), true
+		}
+	}
+	return Hit{}, false
 }
 
 // filterOption: the option takes a name or a pattern, which says nothing of
@@ -63,6 +108,9 @@ func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit
 		return nil
 	}
 	if !t.verbs.has(rest[0].Text) {
+		if t.compound(rest[0].Text) || len(rest) > 1 && cloudAction(rest[1].Text) {
+			return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
+		}
 		return r.toldOf(c, rest)
 	}
 	for _, w := range nameWords(baseOf(name)) {
@@ -81,13 +129,78 @@ func (r *reading) toldOf(c *shell.Command, rest []shell.Word) []Hit {
 		return nil
 	}
 	noun, verb := rest[0].Text, rest[1].Text
-	if !isNoun(noun) || t.counter.has(noun) || t.soft.has(noun) || t.stage.has(noun) || asksFirst(noun) {
+	if !isNoun(noun) || t.counter.has(noun) || t.stage.has(noun) || t.soft.has(noun) && verb != "submit" {
 		return nil
 	}
-	if t.verbs.has(verb) && verb != "release" && verb != "push" || publicNoun(noun) && publicVerb(verb) {
+	told := orderedVerb(noun, verb) // create ticket, trigger pipeline
+	if !asksFirst(noun) {
+		told = told || t.verbs.has(verb) && verb != "release" && (verb != "push" || !keepsAside(noun)) || publicNoun(noun) && publicVerb(verb)
+		if len(rest) > 2 && isNoun(verb) && !t.counter.has(verb) { // todo ticket create
+			told = told || publicNoun(verb) && publicVerb(rest[2].Text)
+		}
+	}
+	if told {
 		return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
 	}
 	return nil
+}
+
+// compound: a subcommand of several words that says what is done and to what:
+// push-components, createAlert, post-comment.
+func (t *tables) compound(s string) bool {
+	w := nameWords(s)
+	if len(w) < 2 || len(w) > 4 || strings.ContainsAny(s, "/.=$@ _") {
+		return false
+	}
+	if orderedVerb(w[0], w[1]) {
+		return true
+	}
+	return t.strong.has(w[0]) && t.verbs.has(w[0]) && t.riskyName(s)
+}
+
+// cloudAction: an action of a cloud's interface, named as its clients name it:
+// RunInstances, DeleteBucket.
+func cloudAction(s string) bool {
+	w := nameWords(s)
+	if len(w) < 2 || s[0] < 'A' || s[0] > 'Z' || !isWordOnly(s) {
+		return false
+	}
+	switch w[0] {
+	case "run", "create", "delete", "terminate", "modify", "update", "start", "stop", "reboot", "put", "send", "publish", "attach", "detach", "reset",
+		"release", "allocate", "associate", "authorize", "revoke", "set", "add", "remove", "invoke", "import", "renew", "resize", "purge", "push":
+		return true
+	}
+	return false
+}
+
+func isWordOnly(s string) bool {
+	for i := range len(s) {
+		if !isIdent(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// keepsAside: what is pushed there stays on this machine.
+func keepsAside(noun string) bool {
+	switch noun {
+	case "stash", "stack", "queue", "undo", "history", "dir", "dirs", "migrate", "migration", "db", "schema", "state", "context", "scope", "local":
+		return true
+	}
+	return false
+}
+
+// orderedVerb: what is done to something public where the verb stands first.
+func orderedVerb(verb, noun string) bool {
+	switch strings.TrimSuffix(noun, "s") {
+	case "pr", "mr", "pull-request", "pullrequest", "merge-request", "issue", "ticket", "comment", "incident", "message", "tweet", "invoice",
+		"payment", "refund", "gist", "webhook", "deployment", "droplet", "paste", "alert", "workitem", "work-item":
+		return publicVerb(verb) && verb != "open" && verb != "new" && verb != "run"
+	case "pipeline", "build", "job", "workflow", "run", "release":
+		return verb == "trigger" || verb == "retry" || verb == "rerun" || verb == "approve" || verb == "dispatch"
+	}
+	return false
 }
 
 // unlisted judges a subcommand that no rule of a known tool speaks of, as that
@@ -97,7 +210,10 @@ func (r *reading) unlisted(t *tool, c *shell.Command) []Hit {
 	if t.is("kubectl") || t.is("oc") { // behind the subcommand stands a kind of object
 		return nil
 	}
-	if a.helps() || hasDry(c.Argv) || len(a.words) < 2 || t.knows(a.words[0].Text) || r.set.table().harmless.has(t.Name) {
+	if a.helps() || hasDry(c.Argv) || len(a.words) < 2 || r.set.table().harmless.has(t.Name) {
+		return nil
+	}
+	if t.knows(a.words[0].Text) && !orderedVerb(a.words[0].Text, a.words[1].Text) {
 		return nil
 	}
 	return r.toldOf(c, a.words)
@@ -129,7 +245,8 @@ func publicNoun(s string) bool {
 	switch strings.TrimSuffix(s, "s") {
 	case "pr", "mr", "pull", "pullrequest", "pull-request", "merge-request", "mergerequest", "issue", "ticket", "comment", "release", "gist", "incident",
 		"workitem", "work-item", "message", "tweet", "post", "invoice", "payment", "payout", "refund", "transfer", "mail", "email", "pipeline",
-		"workflow-run", "review", "domain", "dns", "dns-record", "discussion", "sub-issue", "snippet", "webhook", "droplet":
+		"workflow-run", "review", "domain", "dns", "dns-record", "discussion", "sub-issue", "snippet", "webhook", "droplet", "paste", "page", "card",
+		"epic", "bug", "alert", "announcement", "campaign", "newsletter", "reaction", "charge", "subscription", "deployment":
 		return true
 	}
 	return false

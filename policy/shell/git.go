@@ -75,7 +75,7 @@ func asksConfig(args []Word) bool {
 func (w *walker) gitHooks(c Command, sub string) {
 	for _, name := range slices.Sorted(maps.Keys(w.st.files)) {
 		text := w.st.files[name]
-		if dir := path.Base(path.Dir(name)); (dir == "hooks" || strings.HasPrefix(dir, ".husky")) && hasFlag(hooksOf(sub), path.Base(name)) && isShellText(text) {
+		if dir := path.Base(path.Dir(name)); (strings.Contains(dir, "hooks") || strings.HasPrefix(dir, ".husky")) && hasFlag(hooksOf(sub), path.Base(name)) && isShellText(text) {
 			w.payloadOf(c, Word{Text: text}, "git "+path.Base(name)+" hook", w.st.child(), input{})
 		}
 	}
