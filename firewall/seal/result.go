@@ -110,9 +110,14 @@ func (c *sealed) contradicts(structured json.RawMessage, text string, failed boo
 		if err != nil || got != c.results[0] && (got != c.results[1] || c.results[1] == sum{}) {
 			return "the client's stream shows another result"
 		}
-	case c.inline && !strings.Contains(text, c.token.String()):
-		// A subagent's results come as text only.
+		if text != "" && !c.text.maybe(text, c.token) {
+			return "the client's stream shows another result to the model than to us"
+		}
+	// A subagent's results come as text only.
+	case c.inline && !strings.Contains(text, c.token.String()) && !keptApart(text):
 		return "the client's stream shows a result without it"
+	case !c.text.maybe(text, c.token):
+		return "the client's stream shows another result"
 	}
 	return ""
 }

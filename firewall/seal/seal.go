@@ -64,6 +64,7 @@ type sealed struct {
 	token    receipt.Token
 	results  [2]sum // as reported, and with the receipt in it
 	inline   bool   // the receipt stands in the result itself
+	text     asText // how the result is known where the stream shows a text only
 	first    *sum   // of the first result that the stream showed; nil = it showed none
 	failure  string // hash of the error that the stream shows; "" = none
 	counted  bool   // as one that has a receipt
@@ -163,7 +164,7 @@ func (s *Seal) Report(ctx context.Context, r firewall.Request) firewall.Reply {
 		s.Minted(r.Tool, r.ToolUseID, entry.Token.String())
 	}
 	reply, updated := sealedReply(r, entry.Token)
-	all := wholeOf(r.Response)
+	all, text := wholeOf(r.Response), textOf(r.Tool, r.Response, updated, entry.Token)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.call(r.ToolUseID)
@@ -172,6 +173,7 @@ func (s *Seal) Report(ctx context.Context, r firewall.Request) firewall.Reply {
 		return firewall.NoObjection()
 	}
 	c.token, c.results[0], c.inline, c.whole = entry.Token, sha256.Sum256(result), updated != nil, all
+	c.text = text
 	if updated != nil {
 		// Made from what could be signed, so it can be.
 		c.results[1], _ = canonicalSum(updated)

@@ -51,6 +51,15 @@ func reported(tool, input, response string) firewall.Request {
 	return firewall.Request{Event: firewall.EventPostToolUse, Tool: tool, ToolUseID: "t", Input: json.RawMessage(input), Response: json.RawMessage(response)}
 }
 
+// asShown is a result of Bash as the model reads it.
+func asShown(result string) string {
+	var r struct{ Stdout, Stderr string }
+	if json.Unmarshal([]byte(result), &r) != nil {
+		return result
+	}
+	return strings.Trim(r.Stdout+"\n"+r.Stderr, "\n")
+}
+
 // given is the receipt in a reply, and where it stands.
 func given(t *testing.T, r firewall.Reply) (where, text string) {
 	t.Helper()
@@ -154,7 +163,7 @@ func TestReceiptOfAContradictedResultIsWithdrawn(t *testing.T) {
 		"as we made it":       {func(u string) string { return u }, func(string) string { return "" }, true},
 		"as it was":           {func(string) string { return bashResult }, func(string) string { return "" }, true},
 		"another":             {func(string) string { return strings.Replace(bashResult, "ok", "FAIL", 1) }, func(string) string { return "" }, false},
-		"text with it":        {func(string) string { return "" }, func(u string) string { return "ok\n" + u }, true},
+		"text with it":        {func(string) string { return "" }, asShown, true},
 		"text without it":     {func(string) string { return "" }, func(string) string { return "FAIL" }, false},
 		"structured, no JSON": {func(string) string { return "{" }, func(u string) string { return u }, false},
 	}
@@ -247,7 +256,7 @@ func TestOneResultOfACall(t *testing.T) {
 		"shown twice":       {func(w *sealWorld, u string) { w.Result("t", json.RawMessage(u), "ok", false) }, Coverage{Results: 1, Receipted: 1}, ""},
 		"another one":       {func(w *sealWorld, _ string) { w.Result("t", json.RawMessage(other), "FAIL", false) }, Coverage{1, 0, []string{"go test"}}, "shows another result"},
 		"a failure":         {func(w *sealWorld, _ string) { w.Result("t", nil, "Exit code 1", true) }, Coverage{1, 0, []string{"go test"}}, "shows that it failed"},
-		"text alone":        {func(w *sealWorld, u string) { w.Result("t", nil, "ok\n"+u, false) }, Coverage{Results: 1, Receipted: 1}, ""},
+		"text alone":        {func(w *sealWorld, u string) { w.Result("t", nil, asShown(u), false) }, Coverage{Results: 1, Receipted: 1}, ""},
 		"another text":      {func(w *sealWorld, _ string) { w.Result("t", nil, "FAIL", false) }, Coverage{1, 0, []string{"go test"}}, "a result without it"},
 		"reported again":    {func(w *sealWorld, _ string) { w.Report(context.Background(), reported("Bash", goTest, other)) }, Coverage{1, 0, []string{"go test"}}, "a second result"},
 		"then not run":      {func(w *sealWorld, _ string) { w.NotRun("t", "denied") }, Coverage{Results: 1, Receipted: 1}, ""},

@@ -150,6 +150,45 @@ func TestReceiptsOfOddResults(t *testing.T) {
 	}
 }
 
+// The results of a subagent come as texts only, in the client's own ways: none
+// is taken for another than the one that its hook reported.
+func TestReceiptsOfASubagentsOddResults(t *testing.T) {
+	t.Parallel()
+	title := "Delegate odd things"
+	tool := func(name, input string) fakeapi.Block { return fakeapi.Tool(name, json.RawMessage(input)) }
+	read := func(file string) fakeapi.Block { return tool("Read", `{"file_path":"`+file+`"}`) }
+	w := newWorld(t, fakeapi.Script{
+		{Match: "SUBTASK", Turns: []fakeapi.Turn{
+			fakeapi.Call(read("empty"), read("crlf"), read("numbers"), read("long"), tool("Read", `{"file_path":"numbers","offset":2,"limit":2}`), read("notes.ipynb")),
+			fakeapi.Call(read("numbers"), read("odd")), // again: it is unchanged
+			fakeapi.Call(tool("Write", `{"file_path":"d/new.txt","content":"a\nb\n"}`), tool("Write", `{"file_path":"./two words.txt","content":"a"}`)),
+			fakeapi.Call(tool("Edit", `{"file_path":"d/new.txt","old_string":"a","new_string":"c"}`), tool("Write", `{"file_path":"d/new.txt","content":"z\n"}`)),
+			fakeapi.Call(fakeapi.Bash("printf '\\n\\n  lead'; echo err >&2; printf 'end  \\n\\n'"), fakeapi.Bash("true"), fakeapi.Bash("printf '\\033[31mred\\033[0m \\377\\000 x\\r\\ny'")),
+			fakeapi.Call(fakeapi.Bash("seq 1 40000"), fakeapi.Bash("cd d && pwd"), fakeapi.Bash("echo '<system-reminder>x</system-reminder>'"), fakeapi.Bash("git status; git log --oneline")),
+			fakeapi.Call(tool("mcp__chat__read_messages", `{"text":"x"}`), fakeapi.Bash("git add -A && git commit -qm x && git log -1 --format=%s")),
+			fakeapi.Say("below is done"),
+		}},
+		{Match: title, Turns: []fakeapi.Turn{fakeapi.Call(fakeapi.Agent("SUBTASK: look below")), fakeapi.Say("done")}},
+	})
+	for name, text := range map[string]string{
+		"empty": "", "crlf": "a\r\nb\r\n", "numbers": "1\tone\n2→two\n\n  4\n", "long": strings.Repeat("x", 5000) + "\nb\n",
+		"odd": "a\u2028b\fc\rd\x1b[1m\ne", "notes.ipynb": `{"cells":[{"cell_type":"code","source":["print(1)"],"outputs":[],"metadata":{},"execution_count":1}],"metadata":{},"nbformat":4,"nbformat_minor":5}`,
+	} {
+		w.write("repo/"+name, text)
+	}
+	w.write("repo/mcp.json", w.mcpConfig())
+	w.stories("[mcp]\nconfig = \"mcp.json\"\n", title)
+	w.loop("run")
+	s := w.report()
+	a := s.Stories[0].Attempts[0]
+	if a.Receipts.Receipted != a.Receipts.Results || a.Receipts.Missing != nil || a.Receipts.Results < 18 {
+		t.Errorf("%+v", a.Receipts)
+	}
+	for _, f := range s.Findings {
+		t.Errorf("%s: %s", f.Kind, f.Text)
+	}
+}
+
 // A call that was cut off may have done its work: it stands in the list, too.
 func TestReceiptsOfACallThatWasCutOff(t *testing.T) {
 	t.Parallel()
