@@ -12,9 +12,11 @@ import (
 
 // disguised finds what a reader takes for a receipt and a plain search does not:
 // with look-alike letters, other hyphens and digits, marks that nobody sees,
-// in the escapes of HTML, URLs, JSON and Markdown, or broken after a hyphen.
+// in the escapes of HTML, URLs, JSON and Markdown, in base64 or hex, turned round,
+// or broken after a hyphen.
 // None of it is a receipt in form. What a plain search found whole stays.
 func disguised(text string, plain []Candidate) []Candidate {
+	plain = merge(plain, encoded(text))
 	if !maybeDisguised(text) {
 		return plain
 	}
@@ -26,7 +28,7 @@ func disguised(text string, plain []Candidate) []Candidate {
 			more = append(more, Candidate{Start: from, End: to, Text: text[from:to], Disguised: true})
 		}
 	}
-	return merge(plain, more)
+	return merge(merge(plain, more), turned(text))
 }
 
 // merge puts both in order. Where two overlap, a receipt in form stays, and else

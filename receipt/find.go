@@ -14,7 +14,7 @@ type Candidate struct {
 // Fault says what is wrong with a candidate that is not Strict.
 func (c Candidate) Fault() string {
 	if c.Disguised {
-		return "it only looks like a receipt: some of its letters or marks are others, hidden, or written as escapes"
+		return "it only looks like a receipt: some of its letters or marks are others, hidden, turned round, or written in a code"
 	}
 	return "it is not written as a receipt is"
 }
@@ -35,7 +35,7 @@ func findPlain(text string) []Candidate {
 		if ok {
 			found = append(found, c)
 		}
-		at = next.from(max(c.End, at+len(prefix)))
+		at = next.from(max(c.End, at+1))
 	}
 	return found
 }
@@ -54,7 +54,7 @@ func (h *hop) from(at int) int {
 		if at = min(h.lower, h.upper); at == len(h.text) {
 			return -1
 		}
-		if hasPrefixFold(h.text[at:]) {
+		if hasPrefixFold(h.text[at:]) || spelled(h.text[at:]) > 0 {
 			return at
 		}
 		at++
@@ -78,6 +78,10 @@ func hasPrefixFold(s string) bool {
 
 // candidate reads what stands at a prefix.
 func candidate(text string, at int) (Candidate, bool) {
+	if !hasPrefixFold(text[at:]) {
+		end := at + spelled(text[at:])
+		return Candidate{Start: at, End: end, Text: text[at:end], Disguised: true}, true
+	}
 	end := at + len(prefix)
 	for end < len(text) && isLooseByte(text[end]) && !hasPrefixFold(text[end:]) {
 		end++ // the next may be joined to this one by a slash, or by nothing
@@ -86,7 +90,21 @@ func candidate(text string, at int) (Candidate, bool) {
 		return Candidate{Start: at, End: at + n, Text: text[at : at+n], Token: t, Strict: true}, true
 	}
 	c := Candidate{Start: at, End: end, Text: text[at:end]}
-	return c, looksIssued(c.Text[len(prefix):])
+	return c, looksIssued(c.Text[len(prefix):]) && !isPattern(c.Text[len(prefix):], text[end:])
+}
+
+// isPattern reports whether rest, after seconds without a digest, says that what
+// goes before is the form of a receipt and none.
+func isPattern(s, rest string) bool {
+	if seconds, ok := strings.CutSuffix(s, "-"); !ok || strings.Trim(seconds, "0123456789") != "" {
+		return false
+	}
+	for _, mark := range []string{"...", "…", "<", "{", "[", "*", "$", "%"} {
+		if strings.HasPrefix(rest, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // isLooseByte takes in what people and models put into a receipt that does not

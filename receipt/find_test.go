@@ -1,6 +1,9 @@
 package receipt
 
 import (
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +63,9 @@ func TestFindDisguised(t *testing.T) {
 	seconds := func(zero rune) string {
 		return "zc-receipt-" + strings.Map(func(r rune) rune { return zero + r - '0' }, sample[11:21]) + sample[21:]
 	}
+	parts := func(mark string) string {
+		return "zc" + mark + "receipt" + mark + sample[11:21] + mark + sample[22:]
+	}
 	wide := strings.Map(func(r rune) rune { return r + 0xFEE0 }, sample)
 	for name, text := range map[string]string{
 		"full-width digits": seconds('０'), "Arabic digits": seconds('٠'), "mathematical digits": seconds('𝟎'), "full width": wide,
@@ -71,6 +77,8 @@ func TestFindDisguised(t *testing.T) {
 		"a URL": dashes("%2D"), "a URL in lower case": dashes("%2d"), "JSON": dashes(`\u002d`), "a string of C": dashes(`\x2d`), "Markdown": dashes(`\-`),
 		"Markdown, one": strings.Replace(sample, "_", `\_`, 1), "empty quotes": "zc-''receipt" + sample[10:], "more empty quotes": `zc-receipt-""` + sample[11:],
 		"a continued line": "zc-\\\nreceipt" + sample[10:], "broken after a hyphen": "zc-\nreceipt" + sample[10:], "broken and indented": "zc-receipt-\r\n    " + sample[11:],
+		"spaces": parts(" "), "underscores": parts("_"), "spaced hyphens": parts(" - "), "mixed marks": "zc_receipt: " + sample[11:21] + "." + sample[22:], "spaced dashes": parts(" – "),
+		"base64": base64.RawStdEncoding.EncodeToString([]byte(sample)), "hex": hex.EncodeToString([]byte(sample)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(sample))),
 		"colour": "zc-\x1b[1mreceipt" + sample[10:], "a control character": "zc-\x00receipt" + sample[10:],
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,6 +96,45 @@ func TestFindDisguised(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// A receipt stands anywhere in what was encoded, and behind a mark that turns it
+// round for the reader.
+func TestFindEncodedAndTurned(t *testing.T) {
+	for _, before := range []string{"", "a", "ab", "abc", "Passed ["} {
+		for name, text := range map[string]string{
+			"base64": base64.StdEncoding.EncodeToString([]byte(before + sample + "]\n")),
+			"hex":    hex.EncodeToString([]byte(before + sample)),
+		} {
+			if got := Find("see " + text + "."); len(got) != 1 || !got[0].Disguised || got[0].Strict {
+				t.Errorf("%s after %q: %+v", name, before, got)
+			}
+		}
+	}
+	runes := []rune(sample)
+	slices.Reverse(runes)
+	for _, text := range []string{"see \u202e" + string(runes), "see \u202e" + string(runes) + "\u202c, it passes", "\u202e.]" + string(runes) + "[\nnext"} {
+		if got := Find(text); len(got) != 1 || !got[0].Disguised || got[0].Strict || got[0].Text != text[got[0].Start:got[0].End] {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+// The form of a receipt, explained, is none.
+func TestFindPattern(t *testing.T) {
+	for _, text := range []string{
+		"zc-receipt-1234567890-...", "zc-receipt-1774608600-…", "zc-receipt-1234567890-<digest>", "zc-receipt-1234567890-{mac}", "zc-receipt-1234567890-[A-Za-z0-9_-]{43}",
+		"zc receipt 5 of 12", "zc_receipt_count_123456789", "zc_receipt_1234567890_short", "z c", "zc",
+	} {
+		if got := Find(text); len(got) != 0 {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	for _, text := range []string{"zc-receipt-1774608600-", "zc-receipt-1774608600- ok", "zc-receipt-1774608600-1XtP…", "zc-receipt-1774608600..."} {
+		if got := Find(text); len(got) != 1 || got[0].Strict {
+			t.Errorf("%q: %+v", text, got)
+		}
 	}
 }
 
