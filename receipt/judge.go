@@ -34,6 +34,7 @@ type Source struct {
 	Tool   string
 	Input  string // the command of a shell call, else the arguments
 	Result string
+	Unseen bool // the client shows the call, and no result of it
 }
 
 // Judge says what a receipt is worth where it stands. The table of what was
@@ -185,7 +186,7 @@ func claims(sentence string) bool {
 // placed holds the sentence against the call. With several entries of one
 // token it is enough that it fits one.
 func (j Judge) placed(s Sighting, r Ruling) Ruling {
-	if j.Source == nil || r.Sentence == "" {
+	if j.Source == nil {
 		return r
 	}
 	why := ""
@@ -194,10 +195,17 @@ func (j Judge) placed(s Sighting, r Ruling) Ruling {
 			continue
 		}
 		src, ok := j.Source(e)
-		if !ok {
+		switch {
+		case !ok:
 			return r
+		case src.Unseen:
+			why = "the client's stream shows no result of that call"
+		case r.Sentence != "":
+			why = misfit(r.Sentence, src)
+		default:
+			why = ""
 		}
-		if why = misfit(r.Sentence, src); why == "" {
+		if why == "" {
 			return r
 		}
 	}

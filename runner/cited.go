@@ -40,6 +40,11 @@ type table struct {
 func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, files string) error {
 	path := filepath.Join(a.Dir, transcriptName)
 	w := newWriting(scope(a), func(token receipt.Token) bool { return len(t.ids(token)) > 0 })
+	// What a person asked for may have receipts in it, as examples; the client
+	// does not show it. Without it, less is forgiven.
+	if prompt, err := os.ReadFile(filepath.Join(a.Dir, promptName)); err == nil {
+		w.came(string(prompt))
+	}
 	if err := eachEvent(path, w.see); err != nil {
 		return fmt.Errorf("judge the receipts: %w", err)
 	}
@@ -49,10 +54,9 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, f
 	for _, message := range commitMessages(ctx, o, a) {
 		w.unseen(message, receipt.InMessage)
 	}
-	from := len(w.sightings)
-	w.unseen(files, receipt.InFile)
-	for i := range w.sightings[from:] {
-		w.sightings[from+i].apart = true
+	w.apart(files, receipt.InFile, "a file that a command changed")
+	for _, message := range messagesBeside(ctx, o, a) {
+		w.apart(message, receipt.InMessage, "a tag, a note or a commit that is not on the branch")
 	}
 	sources, err := sourcesOf(path, w.sightings, t)
 	if err != nil {
@@ -71,8 +75,8 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, f
 			return fmt.Errorf("judge the receipts: %w", failed) // not knowing is no verdict
 		}
 		switch {
-		case s.apart:
-			ruling = apart(ruling)
+		case s.apart != "":
+			ruling = apart(ruling, s.apart)
 		case s.kept && s.Place == receipt.InFile && ruling.Verdict == receipt.VerdictReplayed:
 			// Who writes a file anew does not say again what stood in it.
 			ruling.Severity, ruling.Reason = receipt.Info, ruling.Reason+"; the whole line stood there before, and was kept"
@@ -117,10 +121,10 @@ func fromLedger(ctx context.Context, store *queue.Store, t receipt.Token, failed
 	return rec, true
 }
 
-// apart is a ruling on a receipt in a file that changed and that no call shows: a
+// apart is a ruling on a receipt that no call shows, and where it stands: a
 // program may have brought it from anywhere.
-func apart(r receipt.Ruling) receipt.Ruling {
-	r.Reason += "; it stands in a file that a command changed, and may come from elsewhere"
+func apart(r receipt.Ruling, where string) receipt.Ruling {
+	r.Reason += "; it stands in " + where + ", and may come from elsewhere"
 	r.Severity = min(r.Severity, receipt.Info)
 	if r.Verdict == receipt.VerdictForged {
 		r.Severity = receipt.Warn
@@ -136,9 +140,10 @@ func citationText(s sighting, r receipt.Ruling) string {
 	switch {
 	case s.line > 0:
 		text += fmt.Sprintf(" (transcript line %d)", s.line)
+	case s.apart != "":
 	case s.Place == receipt.InMessage:
 		text += " (in the message of a commit)"
-	case s.Place == receipt.InFile && !s.apart:
+	case s.Place == receipt.InFile:
 		text += " (in a memory file)"
 	}
 	return text
@@ -156,20 +161,29 @@ func sourcesOf(path string, sightings []sighting, t table) (map[string]receipt.S
 	if len(out) == 0 {
 		return nil, nil
 	}
+	cut := false
 	err := eachEvent(path, func(ev transcript.Event) {
 		switch ev.Kind {
+		case transcript.KindOversize:
+			cut = true
 		case transcript.KindCall:
-			if s, ok := out[ev.Call.ID]; ok {
-				s.Tool, s.Input = ev.Call.Name, inputText(ev.Call)
+			if s, ok := out[ev.Call.ID]; ok && s.Tool == "" {
+				s.Tool, s.Input, s.Unseen = ev.Call.Name, inputText(ev.Call), true
 				out[ev.Call.ID] = s
 			}
 		case transcript.KindResult:
 			if s, ok := out[ev.Result.CallID]; ok {
-				s.Result = ev.Result.Text
+				s.Result, s.Unseen = ev.Result.Text, false
 				out[ev.Result.CallID] = s
 			}
 		}
 	})
+	for id, s := range out {
+		if cut { // the result may be what is too long
+			s.Unseen = false
+			out[id] = s
+		}
+	}
 	return out, err
 }
 

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
 	"github.com/seed-b23e517c/loop/transcript"
@@ -27,8 +25,8 @@ const (
 type sighting struct {
 	receipt.Sighting
 	line  int
-	apart bool // no call shows it
-	kept  bool // the whole line had come to the agent before
+	apart string // where it stands that no call shows
+	kept  bool   // the whole line had come to the agent before
 }
 
 // writing collects what an agent wrote, in the order in which it happened.
@@ -185,6 +183,15 @@ func (w *writing) unseen(text string, place receipt.Place) {
 	w.textBut(w.wrote.clone(), text, place, 0)
 }
 
+// apart looks into what no call shows, and which may not be the agent's.
+func (w *writing) apart(text string, place receipt.Place, where string) {
+	from := len(w.sightings)
+	w.unseen(text, place)
+	for i := range w.sightings[from:] {
+		w.sightings[from+i].apart = where
+	}
+}
+
 func (w *writing) text(text string, place receipt.Place, line int) {
 	w.textBut(texts{}, text, place, line)
 }
@@ -288,23 +295,4 @@ func (w *writing) notJudged() []string {
 		told = append(told, fmt.Sprintf("the agent repeated its receipts %d times more, and the sentences beside them were not held against the results", w.repeated))
 	}
 	return told
-}
-
-// commitMessages are what the commits say that were made in an attempt, as far
-// as no remote branch known here has them.
-func commitMessages(ctx context.Context, o *Options, a *queue.Attempt) []string {
-	if a.HeadAfter == "" || a.HeadAfter == a.HeadBefore {
-		return nil
-	}
-	args := gitArgv("log", "--no-show-signature", "--max-count=200", "--format=%B%x00", a.HeadAfter, "--not", "--remotes")
-	if a.HeadBefore != "" {
-		args = append(args, a.HeadBefore)
-	}
-	out := proc.Run(ctx, proc.RunOptions{
-		Argv: append(args, "--"), Dir: o.Root, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
-	})
-	if !out.OK() {
-		return nil
-	}
-	return strings.Split(string(out.Tail), "\x00")
 }
