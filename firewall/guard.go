@@ -57,6 +57,7 @@ type Guard struct {
 	cleared  map[string]bool // calls that the files they run speak for, by tool_use_id
 	allowed  []AllowedCall
 	denied   []DeniedCall
+	builds   policy.Builds
 	own      *policy.Guarded // what the run keeps from the agent; nil = nothing is known of it
 }
 
@@ -140,7 +141,7 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	}
 	g.mu.Unlock()
 
-	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd, Guarded: g.protected()}
+	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd, Guarded: g.protected(), Builds: &g.builds}
 	res, cleared := g.classify(call)
 	refused := Answer(g.Level, res) != Run
 	reply := NoObjection()

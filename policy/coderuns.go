@@ -51,7 +51,7 @@ func (r *reading) runsStrings(s *source, k call) []Hit {
 	if strings.ContainsAny(strings.TrimSpace(lits[0]), " \t\n;|&") {
 		return r.line(lits[0])
 	}
-	if len(lits) > 1 && lits[0] == lits[1] {
+	if len(lits) > 1 && baseOf(lits[0]) == lits[1] {
 		lits = lits[1:] // execvp("git", ["git", ...])
 	}
 	return r.line(quoteWords(lits))

@@ -42,6 +42,7 @@ type reading struct {
 	cwd         string    // where the call runs; "" = not known
 	given       *given    // of the program that is looked into
 	composed    int       // commands that were put together
+	made        *Builds   // what was built in this run; nil: nothing is remembered
 }
 
 func (s *Set) newReading() *reading {
@@ -138,6 +139,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	inside, seen := r.follow(prog, c)
 	add(inside...)
 	add(r.loads(prog, c)...)
+	add(r.builds(prog, c)...)
 	var said []Hit
 	if t := r.tool(prog); t != nil {
 		said = r.toolCall(t, c)

@@ -124,6 +124,9 @@ type Call struct {
 	// asked for where a file names others by a pattern or by their folder.
 	ReadDir func(name string) (names []string, ok bool)
 
+	// Builds is what the calls before this one have built; nil = that is not known.
+	Builds *Builds
+
 	// Guarded is the run in which the call is made; nil where there is none.
 	Guarded *Guarded
 

@@ -48,6 +48,9 @@ func (s *Set) readingOf(c Call) *reading {
 	r := s.newReading()
 	r.noWords = c.NoWords
 	r.guard, r.cwd = c.Guarded, c.Cwd
+	if r.made = c.Builds; r.made == nil {
+		r.made = &Builds{} // for this call
+	}
 	if c.ReadFile != nil {
 		r.tree = &worktree{open: c.ReadFile, list: c.ReadDir, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
 	}
