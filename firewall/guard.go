@@ -44,6 +44,7 @@ type Guard struct {
 	Place      func(cwd string) Place                            // where the repository of cwd stands
 	ReadFile   func(cwd, name string) (string, bool)             // the text of a file that a call made in cwd would run; may be nil
 	ReadDir    func(cwd, name string) ([]string, bool)           // the names in a folder of such files; may be nil
+	Changed    func() []string                                   // paths of the files that the agents of the run may have written; may be nil
 	Now        func() time.Time                                  //
 	Decided    func(r Request, res policy.Result, deferred bool) // told of each decision; may be nil
 	Seal       Sealer                                            // receipts; nil = none
@@ -200,6 +201,7 @@ func (g *Guard) classify(call policy.Call) (res policy.Result, cleared bool) {
 	if g.ReadDir != nil {
 		call.ReadDir = func(name string) ([]string, bool) { return g.ReadDir(call.Cwd, name) }
 	}
+	call.Changed = g.Changed
 	res = g.Classifier.Classify(call)
 	if read && res.Tier < policy.External {
 		cleared = g.Classifier.Classify(named).Tier >= policy.External

@@ -42,6 +42,7 @@ type reading struct {
 	cwd         string    // where the call runs; "" = not known
 	given       *given    // of the program that is looked into
 	composed    int       // commands that were put together
+	testing     bool      // tests that the agent wrote are being read
 	made        *Builds   // what was built in this run; nil: nothing is remembered
 }
 

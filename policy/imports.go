@@ -52,7 +52,7 @@ const maxImports = 24
 // what they define, only what the program can reach by name counts.
 func (r *reading) imports(lang, text, file string) []Hit {
 	t := r.tree
-	if t == nil || !mayImport(lang, text) || isTestFile(file) {
+	if t == nil || !mayImport(lang, text) || isTestFile(file) && !r.testing || lang == "go" && !r.testing {
 		return nil
 	}
 	src := lex(lang, text)
@@ -100,6 +100,15 @@ func (r *reading) imports(lang, text, file string) []Hit {
 		for _, m := range src.perlModules() {
 			load(joinDir(base, m), joinDir(base, "lib/"+m), joinDir(t.dir, "lib/"+m), joinDir(t.dir, m))
 		}
+	case "go":
+		src.goImports(r, base, load)
+		if file != "" { // the other files of its package
+			for _, n := range r.listAt(base) {
+				if path.Ext(n) == ".go" && !strings.HasSuffix(n, "_test.go") && path.Join(base, n) != file {
+					load(path.Join(base, n))
+				}
+			}
+		}
 	case "rust":
 		for _, m := range src.rustModules() {
 			load(joinDir(base, m+".rs"), joinDir(base, m+"/mod.rs"))
@@ -112,7 +121,7 @@ func (r *reading) imports(lang, text, file string) []Hit {
 func mayImport(lang, text string) bool {
 	for _, w := range []string{"import", "require", "include", "load", "source(", "dofile", "execfile", "run_path", "fork(", "Worker(", "do ", "use ", "mod ", "open(", " from "} {
 		if strings.Contains(text, w) {
-			return importForms(lang) != nil || lang == "rust"
+			return importForms(lang) != nil || lang == "rust" || lang == "go"
 		}
 	}
 	return false

@@ -66,7 +66,7 @@ func (r *reading) loads(prog string, c *shell.Command) []Hit {
 	if r.tree == nil || c.Remote != "" {
 		return nil
 	}
-	hits := r.shims(c)
+	hits := append(r.shims(c), r.tests(prog, c)...)
 	if strings.HasPrefix(prog, "python") && len(c.Argv) > 2 && c.Argv[1].Text == "-m" {
 		prog = c.Argv[2].Text
 	}
@@ -80,13 +80,14 @@ func (r *reading) loads(prog string, c *shell.Command) []Hit {
 			hits = append(hits, r.loaded(l, c, name)...)
 		}
 	}
+	hits = append(hits, r.namedBySettings(prog, c)...)
 	switch prog {
 	case "npm", "npx", "pnpm", "pnpx":
 		hits = append(hits, r.npmrc(c)...)
 	case "yarn":
 		hits = append(hits, r.yarnPath(c)...)
 	case "cargo":
-		hits = append(hits, r.cargoConfig(c)...)
+		hits = append(append(hits, r.cargoConfig(c)...), r.cargoScripts(c, "", 3)...)
 	case "lint-staged":
 		hits = append(hits, r.lintStaged(c)...)
 	case "go":
@@ -143,9 +144,7 @@ func (l *loader) speaks(c *shell.Command) bool {
 	case strings.Contains(l.programs, " pip "):
 		return slices.ContainsFunc(words, func(w string) bool { return w == "." || strings.HasPrefix(w, "./") || strings.HasPrefix(w, ".[") })
 	case strings.Contains(l.programs, " cargo "):
-		return slices.ContainsFunc(words, func(w string) bool {
-			return slices.Contains([]string{"build", "b", "test", "t", "check", "c", "run", "r", "clippy", "bench", "doc", "nextest", "install"}, w)
-		})
+		return cargoBuilds(words)
 	case strings.Contains(l.programs, " direnv "):
 		return len(words) > 0 && slices.Contains([]string{"exec", "allow", "permit", "grant", "reload", "export"}, words[0])
 	}
@@ -166,7 +165,11 @@ func (r *reading) loaded(l *loader, c *shell.Command, name string) []Hit {
 		for _, n := range l.names {
 			names[n] = true
 		}
-		return r.programPart(l.lang, text, file, names)
+		hits := r.programPart(l.lang, text, file, names)
+		if len(l.modules) > 0 {
+			hits = append(hits, r.loadNamed(path.Dir(file), lex(l.lang, text).namedInCode())...)
+		}
+		return hits
 	})
 }
 
@@ -236,24 +239,6 @@ func (r *reading) yarnPath(c *shell.Command) []Hit {
 		setLines(text, ":", func(key, value string, line int) {
 			if key = strings.TrimLeft(key, "- "); (key == "yarnPath" || key == "path") && !strings.HasPrefix(path.Clean(value), ".yarn/releases/") {
 				hits = append(hits, r.runsSetting(file, key+value, "node "+value, line)...)
-			}
-		})
-	}
-	return hits
-}
-
-// cargoConfig: what cargo runs in the place of the compiler, and its products by.
-func (r *reading) cargoConfig(c *shell.Command) []Hit {
-	var hits []Hit
-	for _, name := range namesAbove([]string{".cargo/config.toml", ".cargo/config"}) {
-		text, file, ok := r.file(c, name)
-		if !ok {
-			continue
-		}
-		setLines(text, "=", func(key, value string, line int) {
-			switch key[strings.LastIndexByte(key, '.')+1:] {
-			case "rustc-wrapper", "rustc-workspace-wrapper", "rustc", "rustdoc", "runner", "linker":
-				hits = append(hits, r.runsSetting(file, key, value, line)...)
 			}
 		})
 	}

@@ -124,6 +124,10 @@ type Call struct {
 	// asked for where a file names others by a pattern or by their folder.
 	ReadDir func(name string) (names []string, ok bool)
 
+	// Changed lists the files of the work tree that the agent may have written, in
+	// the form of names joined to Cwd. It is asked when tests run; nil = not known.
+	Changed func() []string
+
 	// Builds is what the calls before this one have built; nil = that is not known.
 	Builds *Builds
 

@@ -34,6 +34,9 @@ type worktree struct {
 
 	modules []string // folders that Python modules are looked for in
 
+	changed     func() []string // files that the agent may have written; nil: not known
+	changedOnce []string
+
 	configs map[string][]gitEntry // configurations of git's that were read
 	ranBy   map[string][]Hit      // what tools run by themselves, by file and key
 
@@ -52,7 +55,7 @@ func (s *Set) readingOf(c Call) *reading {
 		r.made = &Builds{} // for this call
 	}
 	if c.ReadFile != nil {
-		r.tree = &worktree{open: c.ReadFile, list: c.ReadDir, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
+		r.tree = &worktree{open: c.ReadFile, list: c.ReadDir, changed: c.Changed, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
 	}
 	return r
 }

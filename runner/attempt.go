@@ -159,6 +159,7 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 		Place:    func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
 		ReadFile: readable.Read,
 		ReadDir:  readable.List,
+		Changed:  func() []string { return under(r.o.Root, agentFiles(ctx, r.o, r.session.Started.Truncate(time.Second))) },
 		// The client reads its settings once, before the handshake; from then on
 		// the token in them is for nobody.
 		OnStart: func() {

@@ -93,20 +93,21 @@ type Options struct {
 	ClientMark func() string // tells whether the client is still the same program
 	OldClient  bool          // leave out of its command line what old clients do not know
 
-	Set      *policy.Set
-	Store    *queue.Store
-	Progress Progress
-	Tell     func(Event)  // what a person who is away may want to hear of; must not wait; nil = nobody is told
-	Log      *slog.Logger // details for whoever looks for a fault; nil = none
-	Host     Host
-	tokens   *tokenCap       // of the attempt that is begun; nil = no cap
-	remotes  []localRemote   // those of the repository at the start
-	gitDir   string          // git's common directory; "" = not asked yet, or none
-	gateEnv  []string        // see the function; nil = not made yet
-	Kill     <-chan struct{} // closed by the second signal: end now
-	Now      func() time.Time
-	Sleep    func(context.Context, time.Duration) error // nil = the machine's timer
-	Jitter   func(most time.Duration) time.Duration     // nil = a random part of it
+	Set       *policy.Set
+	Store     *queue.Store
+	Progress  Progress
+	Tell      func(Event)  // what a person who is away may want to hear of; must not wait; nil = nobody is told
+	Log       *slog.Logger // details for whoever looks for a fault; nil = none
+	Host      Host
+	tokens    *tokenCap       // of the attempt that is begun; nil = no cap
+	startHead string          // the commit at which the session began; "" = there is none
+	remotes   []localRemote   // those of the repository at the start
+	gitDir    string          // git's common directory; "" = not asked yet, or none
+	gateEnv   []string        // see the function; nil = not made yet
+	Kill      <-chan struct{} // closed by the second signal: end now
+	Now       func() time.Time
+	Sleep     func(context.Context, time.Duration) error // nil = the machine's timer
+	Jitter    func(most time.Duration) time.Duration     // nil = a random part of it
 
 	storyKey string // the story file's name in the queue; "" = Stories
 	lane     string // ending of the names of the lane's own files; "" = the session's work tree

@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 	// Asked for again and again.
 	o.gateEnv = gateEnv(&o)
 	o.gitDir = gitDir(ctx, &o)
-	o.remotes = localRemotes(o.Root, o.gitDir)
+	o.remotes, o.startHead = localRemotes(o.Root, o.gitDir), place(ctx, &o, o.Root).Head
 	unlock, err := lockRun(o.State)
 	if err != nil {
 		return queue.Session{}, err
