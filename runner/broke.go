@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,8 +54,8 @@ func (r *run) verifyAgain(ctx context.Context) error {
 				return addFinding(context.WithoutCancel(ctx), r.o, session, "broke", "not every check of the stories that passed could be run again in the time of one gate")
 			}
 			r.o.Progress.Notice(fmt.Sprintf("check of story %s, again: %s", w.story, command))
-			g, left := runGate(ctx, r.o, r.session.ID, command)
-			if err := r.leftovers(context.WithoutCancel(ctx), left, session, "a gate"); err != nil {
+			g, left, err := r.runJudged(ctx, session, r.session.ID, command)
+			if err := errors.Join(err, r.leftovers(context.WithoutCancel(ctx), left, session, "a gate")); err != nil {
 				return err
 			}
 			if g.Passed || ctx.Err() != nil {

@@ -77,10 +77,13 @@ func (r *run) runGates(ctx context.Context, a *queue.Attempt, commands []string)
 func (r *run) judgedGate(ctx context.Context, a *queue.Attempt, command string) (queue.Gate, []proc.Leftover, error) {
 	now := queue.Gate{Command: command, ExitCode: -1}
 	var left []proc.Leftover
-	if held := r.gates.held(r.o, command); held == "" {
-		now, left = runGate(ctx, r.o, a.ID, command)
-	} else {
+	if held := r.gates.held(r.o, command); held != "" {
 		now.Error = fmt.Sprintf("not run as the agent left it: %q is no file any more", held)
+	} else {
+		var err error
+		if now, left, err = r.runJudged(ctx, a, a.ID, command); err != nil {
+			return now, left, err
+		}
 	}
 	changed := r.gates.changed(r.o, command)
 	if len(changed) == 0 || ctx.Err() != nil {

@@ -71,8 +71,9 @@ func (r *run) examine(ctx, keep context.Context, s stories.Story, a *queue.Attem
 		return err
 	}
 	if a.Outcome == queue.Done {
+		noted := pushes(keep, r.o)
 		left, err := r.verify(ctx, s, a)
-		if err := errors.Join(err, r.leftovers(keep, left, a, "a gate"), r.tellGates(keep, a)); err != nil {
+		if err := errors.Join(err, r.pushedBy(keep, a, noted), r.leftovers(keep, left, a, "a gate"), r.tellGates(keep, a)); err != nil {
 			return err
 		}
 		// What the gates run is the agent's work too.

@@ -31,8 +31,8 @@ func (r *run) setUp(ctx context.Context, a *queue.Attempt) error {
 		r.o.Progress.Notice("setup: " + command)
 		// The attempt may not be on record yet: what a dead loop left is found
 		// by its session.
-		g, left := runGate(ctx, r.o, r.session.ID, command)
-		if err := r.leftovers(context.WithoutCancel(ctx), left, a, "the setup"); err != nil {
+		g, left, err := r.runJudged(ctx, a, r.session.ID, command)
+		if err := errors.Join(err, r.leftovers(context.WithoutCancel(ctx), left, a, "the setup")); err != nil {
 			return err
 		}
 		if !g.Passed && ctx.Err() == nil {
