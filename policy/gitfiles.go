@@ -9,12 +9,18 @@ import (
 	"github.com/seed-b23e517c/loop/policy/shell"
 )
 
-// gitCommands are git's own subcommands that people use: none of them can be
-// an alias.
-const gitCommands = " add am apply archive bisect blame branch bundle cat-file check-ignore checkout cherry cherry-pick clean clone commit config describe diff difftool fetch " +
-	"filter-branch for-each-ref format-patch fsck gc grep hash-object help init interpret-trailers log ls-files ls-remote ls-tree maintenance merge merge-base mergetool mv notes pull push " +
-	"range-diff read-tree rebase reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-ref sparse-checkout stash " +
-	"status submodule svn switch symbolic-ref tag update-index update-ref var verify-commit version whatchanged worktree write-tree "
+// gitCommands are the subcommands that git has had everywhere for long: none of
+// them can be an alias. Source: git(1).
+const gitCommands = " add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout " +
+	"checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential credential-cache " +
+	"credential-store describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch fetch-pack filter-branch fmt-merge-msg " +
+	"for-each-ref format-patch fsck gc get-tar-commit-id grep hash-object help http-backend index-pack init init-db interpret-trailers log ls-files " +
+	"ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-one-file merge-tree mergetool mktag mktree " +
+	"multi-pack-index mv name-rev notes pack-objects pack-redundant pack-refs patch-id prune prune-packed pull push range-diff read-tree rebase " +
+	"receive-pack reflog remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email send-pack shortlog show " +
+	"show-branch show-index show-ref sparse-checkout stage stash status stripspace submodule svn switch symbolic-ref tag unpack-file unpack-objects " +
+	"update-index update-ref update-server-info upload-archive upload-pack var verify-commit verify-pack verify-tag version whatchanged worktree " +
+	"write-tree "
 
 // hooksOf are the hooks that a subcommand runs on this machine.
 func hooksOf(sub string, verify bool) []string {

@@ -67,3 +67,17 @@ func TestGitRunsWhatItsFilesName(t *testing.T) {
 		}
 	}
 }
+
+// What stands behind a subcommand of git's own is a branch or a file, whatever
+// it is called; behind another's it is what that is told to do.
+func TestBranchesAreCalledWhatTheyLike(t *testing.T) {
+	s := builtin(t)
+	for line, want := range map[string]Tier{
+		"git rev-parse --verify push": Local, "git diff-tree publish deploy": Local, "git name-rev push": Local, "git merge-tree main release-push": Local,
+		"git pages publish": External, "git pr submit": External,
+	} {
+		if got := s.Classify(Call{Tool: "Bash", Input: mustJSON(t, map[string]string{"command": line})}); got.Tier != want {
+			t.Errorf("%s: %v %v", line, got.Tier, got.Rules())
+		}
+	}
+}

@@ -216,6 +216,9 @@ func (r *reading) unlisted(t *tool, c *shell.Command) []Hit {
 	if t.knows(a.words[0].Text) && !orderedVerb(a.words[0].Text, a.words[1].Text) {
 		return nil
 	}
+	if t.is("git") && strings.Contains(gitCommands, " "+a.words[0].Text+" ") { // a branch may be called push
+		return nil
+	}
 	return r.toldOf(c, a.words)
 }
 
