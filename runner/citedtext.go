@@ -37,6 +37,7 @@ type writing struct {
 	seen      texts                    // sightings, so that what the client repeats counts once
 	lines     texts                    // that have something like a receipt in a result or a prompt
 	wrote     texts                    // what looked like a receipt in what the agent wrote
+	below     texts                    // lines with such in what subagents said
 	sightings []sighting
 	good      int // of the sightings
 	beyond    int // that were not judged, and were not issued in this attempt
@@ -73,7 +74,7 @@ func (t texts) clone() texts { return texts{t.seed, maps.Clone(t.all)} }
 
 func newWriting(scope string, issued func(receipt.Token) bool) *writing {
 	return &writing{
-		scope: scope, issued: issued, arrived: newTexts(), seen: newTexts(), lines: newTexts(), wrote: newTexts(),
+		scope: scope, issued: issued, arrived: newTexts(), seen: newTexts(), lines: newTexts(), wrote: newTexts(), below: newTexts(),
 		agents: map[string]bool{}, acted: map[string]bool{}, reported: map[string]bool{},
 	}
 }
@@ -82,6 +83,11 @@ func (w *writing) see(ev transcript.Event) {
 	switch ev.Kind {
 	case transcript.KindText, transcript.KindThinking:
 		w.text(ev.Text, receipt.InWords, ev.Line)
+		if ev.Agent != "" {
+			for _, c := range receipt.Find(ev.Text) {
+				w.below.add(lineOf(ev.Text, c))
+			}
+		}
 	case transcript.KindFinal:
 		// The last text over again, but for a client that sends only this.
 		w.text(ev.Final.Result, receipt.InWords, ev.Line)
@@ -119,7 +125,8 @@ func (w *writing) result(ev transcript.Event) {
 	if !ev.Result.IsError {
 		w.reported[id] = true
 	}
-	w.text(ev.Result.Text, receipt.InWords, ev.Line)
+	// What it says in its last words stands in them too, indented in a frame.
+	w.textBut(func(c receipt.Candidate) bool { return w.below.has(lineOf(ev.Result.Text, c)) }, ev.Result.Text, receipt.InWords, ev.Line)
 }
 
 // call looks into every text of a call's input.
@@ -143,7 +150,7 @@ func (w *writing) call(ev transcript.Event) {
 	})
 	eachText(input, "", func(key, text string) {
 		if place != receipt.InFile || key != "old_string" {
-			w.textBut(stood, text, place, ev.Line)
+			w.textBut(func(c receipt.Candidate) bool { return stood.has(c.Text) }, text, place, ev.Line)
 		}
 	})
 }
@@ -180,7 +187,8 @@ func (w *writing) memory(m queue.MemoryChange) {
 // unseen looks into a text that the agent made by means of a call: what stands
 // in the call was judged there.
 func (w *writing) unseen(text string, place receipt.Place) {
-	w.textBut(w.wrote.clone(), text, place, 0)
+	before := w.wrote.clone()
+	w.textBut(func(c receipt.Candidate) bool { return before.has(c.Text) }, text, place, 0)
 }
 
 // apart looks into what no call shows, and which may not be the agent's.
@@ -193,12 +201,12 @@ func (w *writing) apart(text string, place receipt.Place, where string) {
 }
 
 func (w *writing) text(text string, place receipt.Place, line int) {
-	w.textBut(texts{}, text, place, line)
+	w.textBut(func(receipt.Candidate) bool { return false }, text, place, line)
 }
 
-func (w *writing) textBut(not texts, text string, place receipt.Place, line int) {
+func (w *writing) textBut(not func(receipt.Candidate) bool, text string, place receipt.Place, line int) {
 	for _, c := range receipt.Find(text) {
-		if not.has(c.Text) {
+		if not(c) {
 			continue
 		}
 		// The words around it are a part of what is judged, the place of a file

@@ -149,6 +149,7 @@ func clientEnv(o *Options, attemptID string) []string {
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
 		"CLAUDE_CODE_DISABLE_CRON=1",
 		"CLAUDE_CODE_DISABLE_WORKFLOWS=1",
+		"CLAUDE_CODE_FORWARD_SUBAGENT_TEXT=1", // else the stream has only their calls
 		"DISABLE_AUTOUPDATER=1",
 		"GIT_TERMINAL_PROMPT=0",
 	}

@@ -20,7 +20,7 @@ func TestEnvironment(t *testing.T) {
 	env := clientEnv(o, "new")
 	for _, want := range []string{
 		"PATH=/bin", "CLAUDE_CODE_MAX_RETRIES=1", "LOOP_ATTEMPT=new", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
-		"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "GIT_TERMINAL_PROMPT=0",
+		"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "CLAUDE_CODE_FORWARD_SUBAGENT_TEXT=1", "GIT_TERMINAL_PROMPT=0",
 	} {
 		if !slices.Contains(env, want) {
 			t.Errorf("no %s in %q", want, env)
