@@ -20,6 +20,18 @@ func TestOtherAgents(t *testing.T) {
 			[]string{`call c1 shell {"command":["bash","-lc","git push"]}`},
 		},
 		{
+			"docker's log", `{"log":"{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":\"Bash\",\"input\":{\"command\":\"git push\"}}]}}\n","stream":"stdout","time":"t"}`,
+			[]string{`call c1 Bash {"command":"git push"}`},
+		},
+		{
+			"journald", `{"_PID":"1","MESSAGE":"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":\"Bash\",\"input\":{\"command\":\"git push\"}}]}}"}`,
+			[]string{`call c1 Bash {"command":"git push"}`},
+		},
+		{
+			"an input kept as text", `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"c1","name":"Bash","input":"{\"command\":\"git push\"}"}]}}`,
+			[]string{`call c1 Bash {"command":"git push"}`},
+		},
+		{
 			"codex session result", `{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"{\"output\":\"no\",\"metadata\":{\"exit_code\":1}}"}}`,
 			[]string{`result c1 error "{\"output\":\"no\",\"metadata\":{\"exit_code\":1}}"`},
 		},

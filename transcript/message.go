@@ -100,7 +100,7 @@ func (d *lineDecoder) prose(r *row, text string, ev Event, role string) {
 }
 
 func (r *row) call() *Call {
-	c := &Call{ID: r.id, Name: r.name, Input: rawMessage(r.input), Hints: r.hints}
+	c := &Call{ID: r.id, Name: r.name, Input: rawMessage(unquoted(r.input)), Hints: r.hints}
 	if c.ID == "" {
 		c.ID = r.callID
 	}

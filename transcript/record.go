@@ -90,6 +90,11 @@ func (d *lineDecoder) record(rest string, at int) int {
 		return -1
 	}
 	rows, known := readRows(s[:n])
+	if !known && at == 0 {
+		if inner := logged(s[:n]); inner != "" && d.record(inner, 0) >= 0 {
+			return n
+		}
+	}
 	behind := strings.TrimLeft(s[n:], " \t\r\n,")
 	if !known && (at > 0 || len(rows) == 0 || behind != "" && behind[0] != '{') {
 		d.budget -= n
@@ -161,10 +166,8 @@ func nextRecord(s string) int {
 			return -1
 		}
 		at += i
-		for _, start := range recordStarts {
-			if strings.HasPrefix(s[at:], start) {
-				return at
-			}
+		if startsRecord(s[at:]) {
+			return at
 		}
 		at++
 	}
