@@ -22,7 +22,8 @@ func claimedFigures(claim string) []figure {
 				continue
 			}
 			if f.unit == "" && i+1 < len(words) {
-				if next := strings.ToLower(bare(words[i+1])); units[next] != "" {
+				next, _, _ := strings.Cut(strings.ToLower(bare(words[i+1])), "/") // ms/op
+				if units[next] != "" {
 					f.unit = next
 				}
 			}

@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"html"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -54,7 +55,7 @@ func merge(plain, more []Candidate) []Candidate {
 }
 
 // escapeSigns are in every text that writes a plain character in another way.
-var escapeSigns = []string{"&#", "&hyphen;", "&dash;", "%2", "%3", "%6", "%7", `\u00`, `\x`, `\-`, `\_`, "''", `""`, "-\n", "-\r\n", "-\\\n", "\x1b"}
+var escapeSigns = []string{"&#", "&hyphen;", "&dash;", "%2", "%3", "%6", "%7", "=2D", `\u00`, `\x`, `\0`, `\1`, `\-`, `\_`, "**", "</", "<br", "<wbr", "''", `""`, "-\n", "-\r\n", "-\\\n", "\x1b"}
 
 func maybeDisguised(text string) bool {
 	for i := range len(text) {
@@ -124,7 +125,7 @@ func unmask(text string) unmasked {
 
 // maybeMask is false of the bytes that stand for themselves.
 func maybeMask(b byte) bool {
-	return b >= utf8.RuneSelf || b < ' ' || b == '&' || b == '%' || b == '\\' || b == '\'' || b == '"' || b == 0x7F
+	return b >= utf8.RuneSelf || b < ' ' || b == '&' || b == '%' || b == '\\' || b == '=' || b == '*' || b == '<' || b == '\'' || b == '"' || b == 0x7F
 }
 
 // unmaskAt says what the n bytes at i stand for; n is 0 where they stand for
@@ -136,15 +137,22 @@ func unmaskAt(text string, i int) (plain string, n int) {
 	case b == '&':
 		return unmaskEntity(text[i:])
 	case b == '%':
+		if plain, n := unmaskHex(text[i:], "%25", 2); n > 0 {
+			return plain, n
+		}
 		return unmaskHex(text[i:], "%", 2)
+	case b == '=':
+		return unmaskHex(text[i:], "=", 2)
+	case b == '<':
+		return "", tagLen(text[i:])
 	case b == '\\':
 		return unmaskEscape(text[i:])
 	case b == '\x1b':
 		return "", escapeLen(text[i:])
 	case b < ' ' && b != '\n' && b != '\r' && b != '\t' || b == 0x7F:
 		return "", 1
-	case (b == '\'' || b == '"') && i+1 < len(text) && text[i+1] == b:
-		return "", 2 // nothing, to a shell
+	case (b == '\'' || b == '"' || b == '*') && i+1 < len(text) && text[i+1] == b:
+		return "", 2 // nothing, to a shell; emphasis
 	case (b == '\n' || b == '\r') && i > 0 && text[i-1] == '-':
 		return "", breakLen(text[i:])
 	}
@@ -172,6 +180,23 @@ func escapeLen(s string) int {
 	return min(len(s), len(s)-len(rest)+1)
 }
 
+// unseenTags are the tags of HTML that go round letters and are not seen.
+var unseenTags = []string{"a", "b", "i", "u", "s", "em", "tt", "br", "wbr", "code", "span", "font", "mark", "sub", "sup", "kbd", "small", "strong"}
+
+// tagLen is the length of such a tag.
+func tagLen(s string) int {
+	const most = 64
+	end := strings.IndexByte(s[:min(len(s), most)], '>')
+	if end < 0 {
+		return 0
+	}
+	name, _, _ := strings.Cut(strings.Trim(s[1:end], "/"), " ")
+	if !slices.Contains(unseenTags, strings.ToLower(strings.TrimSuffix(name, "/"))) {
+		return 0
+	}
+	return end + 1
+}
+
 func unmaskEntity(s string) (string, int) {
 	const most = 10 // &hyphen; and &#x0002d;
 	end := strings.IndexByte(s[:min(len(s), most+1)], ';')
@@ -197,6 +222,8 @@ func unmaskEscape(s string) (string, int) {
 		return unmaskHex(s, `\x`, 2)
 	case strings.HasPrefix(s, "\\\n"):
 		return "", 2
+	case len(s) > 3 && (s[1] == '0' || s[1] == '1'):
+		return unmaskOctal(s)
 	case len(s) > 1 && (s[1] == '-' || s[1] == '_'):
 		return s[1:2], 2
 	}
@@ -218,6 +245,19 @@ func unmaskHex(s, sign string, digits int) (string, int) {
 		return "", 0
 	}
 	return plain, n
+}
+
+// unmaskOctal reads three octal digits after a backslash.
+func unmaskOctal(s string) (string, int) {
+	code, err := strconv.ParseUint(s[1:4], 8, 8)
+	if err != nil {
+		return "", 0
+	}
+	plain, ok := plainRune(rune(code))
+	if !ok {
+		return "", 0
+	}
+	return plain, 4
 }
 
 func unmaskRune(s string) (string, int) {

@@ -77,6 +77,8 @@ func TestFindDisguised(t *testing.T) {
 		"a URL": dashes("%2D"), "a URL in lower case": dashes("%2d"), "JSON": dashes(`\u002d`), "a string of C": dashes(`\x2d`), "Markdown": dashes(`\-`),
 		"Markdown, one": strings.Replace(sample, "_", `\_`, 1), "empty quotes": "zc-''receipt" + sample[10:], "more empty quotes": `zc-receipt-""` + sample[11:],
 		"a continued line": "zc-\\\nreceipt" + sample[10:], "broken after a hyphen": "zc-\nreceipt" + sample[10:], "broken and indented": "zc-receipt-\r\n    " + sample[11:],
+		"a URL in a URL": dashes("%252D"), "quoted-printable": dashes("=2D"), "octal": dashes(`\055`), "octal, letters": `\172\143` + sample[2:],
+		"a tag": "zc-receipt</b>-" + sample[11:], "a break": sample[:25] + "<br>" + sample[25:], "emphasis within": "zc-receipt-**" + sample[11:],
 		"spaces": parts(" "), "underscores": parts("_"), "spaced hyphens": parts(" - "), "mixed marks": "zc_receipt: " + sample[11:21] + "." + sample[22:], "spaced dashes": parts(" – "),
 		"base64": base64.RawStdEncoding.EncodeToString([]byte(sample)), "hex": hex.EncodeToString([]byte(sample)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(sample))),
 		"colour": "zc-\x1b[1mreceipt" + sample[10:], "a control character": "zc-\x00receipt" + sample[10:],
@@ -124,7 +126,7 @@ func TestFindEncodedAndTurned(t *testing.T) {
 // The form of a receipt, explained, is none.
 func TestFindPattern(t *testing.T) {
 	for _, text := range []string{
-		"zc-receipt-1234567890-...", "zc-receipt-1774608600-…", "zc-receipt-1234567890-<digest>", "zc-receipt-1234567890-{mac}", "zc-receipt-1234567890-[A-Za-z0-9_-]{43}",
+		"zc-receipt-1234567890-...", "zc-receipt-1774608600-…", "zc-receipt-1234567890-<digest>", "zc-receipt-1234567890-{mac}", "é zc-receipt-1234567890-<digest> <br>", "zc-receipt-**1234567890**-<b>…</b>", "zc-receipt-1234567890-[A-Za-z0-9_-]{43}",
 		"zc receipt 5 of 12", "zc_receipt_count_123456789", "zc_receipt_1234567890_short", "z c", "zc",
 	} {
 		if got := Find(text); len(got) != 0 {

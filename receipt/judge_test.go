@@ -204,6 +204,8 @@ func TestMisplaced(t *testing.T) {
 
 		// rounding, units, counting, computing
 		{"Package b takes 104 ms [receipt: TOKEN].", goTest, ""},
+		{"It takes 1.2 ms/op and 48 MB/s [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "1234567 ns/op 48123456 B/s"}, ""},
+		{"It takes 1.3 ms/op [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "1234567 ns/op"}, `"1.3ms"`},
 		{"The mean is 3.14 [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "mean 3.14159"}, ""},
 		{"The mean is 3.15 [receipt: TOKEN].", Source{Tool: "Bash", Input: "x", Result: "mean 3.14159"}, `"3.15"`},
 		{"104 tests pass [receipt: TOKEN].", goTest, `"104"`},
