@@ -160,6 +160,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	add(r.code(prog, c)...)
 	add(r.sources(prog, c)...)
 	add(r.editor(prog, c)...)
+	add(r.scriptFiles(prog, c)...)
 	add(r.notebooks(prog, c)...)
 	add(r.subexpressions(prog, c)...)
 	add(r.imageProgram(c)...)
