@@ -31,6 +31,14 @@ func (s *source) findCalls() []call {
 				if name, ok := s.indexed(i - 1); ok {
 					out = append(out, call{name, i + 1, s.closing(i)})
 				}
+			case name == "" && i > 1 && s.code[i-1] == ')' && (s.lang == "javascript" || s.lang == "python"):
+				if name := s.nameBefore(i - 1); name != "" { // promisify(cp.exec)('ls'), (0, cp.exec)('ls')
+					out = append(out, call{name, i + 1, s.closing(i)})
+				} else if n := len(strings.TrimRight(s.code[:i-1], ")")); n > 0 && n < i-1 {
+					if name := s.nameBefore(n); name != "" {
+						out = append(out, call{name, i + 1, s.closing(i)})
+					}
+				}
 			case name == "getattr", name == "require":
 				out = append(out, call{name, i + 1, s.closing(i)})
 				if k, ok := s.calledResult(name, i); ok {

@@ -151,6 +151,8 @@ func evaluates(lang, name string) bool {
 		return true
 	case "exec", "compile":
 		return lang == "python" && name == last
+	case "Worker":
+		return lang == "javascript"
 	case "runInThisContext", "runInNewContext", "runInContext", "Script", "compileFunction":
 		return lang == "javascript"
 	}

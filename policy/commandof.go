@@ -40,6 +40,7 @@ func codeRules(patterns []string) []RuleInfo {
 		{ID: "dynamic-program", Tier: External, Why: "The program is not known before the line runs."},
 		{ID: "remote-command", Tier: External, Why: "The command runs on another machine."},
 		{ID: "opaque-server", Tier: External, Why: "An unknown program is given the address of a server on another machine."},
+		{ID: "opaque-sender", Tier: External, Why: "An unknown program is named for a service that carries words to people."},
 		{ID: "code-tcl-send", Tier: External, Why: "Tcl sends a request or opens a connection to another machine."},
 		{ID: "applescript-send", Tier: External, Why: "AppleScript tells a mail, chat or calendar program to act."},
 		{ID: "guard-settings", Tier: External, Why: "It switches off the hooks by which a session is guarded."},

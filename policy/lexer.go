@@ -27,8 +27,9 @@ type source struct {
 	modules []string // loads, once they are known
 	called  []call   // calls, once they are known
 
-	stands map[string]string // moduleOf, of the names that were asked for
-	held   map[string]bool   // heldInMemory, of the variables that were asked for
+	stands  map[string]string // moduleOf, of the names that were asked for
+	renames map[string]string // renamed, of the names that were asked for
+	held    map[string]bool   // heldInMemory, of the variables that were asked for
 }
 
 // answer is a question's answer that is looked for once.
@@ -233,12 +234,19 @@ func (s *source) fullName(name string) string {
 	if s.lang == "javascript" {
 		module := s.moduleOf(first)
 		switch {
+		case module == "" && rest == "":
+			return s.renamed(name)
 		case module == "":
 			return name
 		case rest == "":
 			return module
 		}
 		return module + "." + rest
+	}
+	if s.lang == "python" && rest == "" && first != "" {
+		if other := s.renamed(name); other != name {
+			return s.fullName(other)
+		}
 	}
 	if s.lang != "python" || first == "" || !strings.Contains(s.code, " as "+first) {
 		return name
@@ -253,6 +261,59 @@ func (s *source) fullName(name string) string {
 		}
 	}
 	return name
+}
+
+// renamed is the function that a name stands for: f = requests.post; f(...).
+func (s *source) renamed(name string) string {
+	if len(s.text) > maxComposedIn {
+		return name
+	}
+	other, ok := s.renames[name]
+	if !ok {
+		if s.renames == nil {
+			s.renames = map[string]string{}
+		}
+		other = s.standsFor(name)
+		s.renames[name] = other
+	}
+	return other
+}
+
+func (s *source) standsFor(name string) string {
+	for at := 0; ; {
+		i := strings.Index(s.code[at:], name)
+		if i < 0 {
+			return name
+		}
+		i += at
+		at = i + len(name)
+		if i > 0 && (isIdent(s.code[i-1]) || s.code[i-1] == '.' || s.code[i-1] == '$') {
+			continue
+		}
+		value, ok := strings.CutPrefix(strings.TrimLeft(s.code[at:], " "), "=")
+		value = strings.TrimLeft(value, " ")
+		n := 0
+		for n < len(value) && (isIdent(value[n]) || value[n] == '.') {
+			n++
+		}
+		if !ok || n == 0 || value[:n] == name {
+			continue
+		}
+		start := len(s.code) - len(value)
+		switch rest := value[n:]; {
+		case strings.HasPrefix(rest, "["): // globalThis['fetch']
+			if end := strings.IndexByte(rest, ']'); end > 0 {
+				if lits := s.within(start+n, start+n+end); len(lits) == 1 {
+					if value[:n] == "globalThis" || value[:n] == "window" || value[:n] == "global" {
+						return lits[0].text
+					}
+					return value[:n] + "." + lits[0].text
+				}
+			}
+		case strings.Contains(value[:n], ".") && (rest == "" || strings.IndexByte(";\n,)} ", rest[0]) >= 0):
+			return value[:n]
+		}
+	}
 }
 
 // within lists the literals that stand in a part of the text.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"strings"
 
 	"github.com/seed-b23e517c/loop/policy/shell"
@@ -19,17 +20,21 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 			return r.programs("go", c)
 		}
 	case "rustc":
-		return r.programs("rust", c)
+		return append(r.programs("rust", c), r.soleSource(c)...)
 	case "cargo":
 		if sub == "script" || sub == "-Zscript" || strings.HasPrefix(sub, "+") {
 			return r.programs("rust", c)
 		}
 	case "gcc", "cc", "clang", "g++", "clang++", "tcc", "zig":
-		return r.programs("go", c)
+		return append(r.programs("go", c), r.soleSource(c)...)
 	case "javac", "kotlinc", "scalac":
+		return append(r.sourceFiles(c), r.soleSource(c)...)
+	case "swiftc":
+		return append(r.sourceFiles(c), r.soleSource(c)...)
+	case "java", "scala", "scala-cli", "kotlin", "jshell", "jbang", "swift", "dart", "dartaotruntime", "crystal", "runghc", "nim", "rust-script":
 		return r.sourceFiles(c)
-	case "java", "scala", "scala-cli", "kotlin", "jshell", "jbang", "swift", "swiftc", "dart", "dartaotruntime", "crystal", "runghc", "nim", "rust-script":
-		return r.sourceFiles(c)
+	case "cmake":
+		return r.cmakeCommands(c)
 	case "make", "gmake":
 		return r.makefiles(c)
 	case "flask":
@@ -71,6 +76,40 @@ func (r *reading) sourceFiles(c *shell.Command) []Hit {
 		}
 	}
 	return hits
+}
+
+// soleSource classifies the one short file of the project that a compiler is
+// given: a program for one errand, which is run next. Those of larger programs
+// are built by a build tool.
+func (r *reading) soleSource(c *shell.Command) []Hit {
+	if r.tree == nil || len(c.Files) > 0 {
+		return nil
+	}
+	name, lang := "", ""
+	for _, w := range c.Argv[1:] {
+		l := languageOfFile(w.Text, "")
+		switch path.Ext(w.Text) {
+		case ".c", ".cc", ".cpp", ".cxx", ".m":
+			l = "go" // it starts commands by the same names
+		case ".o", ".a", ".so":
+			return nil
+		}
+		if l == "" || strings.HasPrefix(w.Text, "-") {
+			continue
+		}
+		if name != "" {
+			return nil
+		}
+		name, lang = w.Text, l
+	}
+	if name == "" {
+		return nil
+	}
+	text, file, ok := r.file(c, name)
+	if !ok || len(text) > longProgram {
+		return nil
+	}
+	return r.programFile(lang, text, file)
 }
 
 // programs classifies the files that the line wrote as programs of a language.
@@ -147,7 +186,7 @@ func (r *reading) recipes(c *shell.Command) []Hit {
 	if c.Stdin.Known && (c.Argv[len(c.Argv)-1].Text == "-" || afterWord(c.Argv, "-f") != nil) {
 		texts = append(texts, c.Stdin.Text)
 	}
-	var hits []Hit
+	hits := r.imageRecipe(c)
 	for _, text := range texts {
 		for line := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
 			for _, h := range r.line(recipeOf(line)) {
@@ -158,6 +197,91 @@ func (r *reading) recipes(c *shell.Command) []Hit {
 		}
 	}
 	return hits
+}
+
+// imageRecipe classifies what the Dockerfile of the project does when an image
+// is built by it. What it cannot be seen through, as curl | sh, is how images
+// are made, and stays in the image.
+func (r *reading) imageRecipe(c *shell.Command) []Hit {
+	words := wordTexts(c.Argv)
+	if r.tree == nil || len(c.Files) > 0 || !containsString(words, "build") && !containsString(words, "bud") {
+		return nil
+	}
+	name := ""
+	for i, w := range words[:len(words)-1] {
+		if w == "-f" || w == "--file" {
+			name = words[i+1]
+		}
+	}
+	tries := []string{name}
+	if dir := words[len(words)-1]; name == "" {
+		tries = []string{path.Join(dir, "Dockerfile"), path.Join(dir, "Containerfile")}
+	}
+	var hits []Hit
+	for _, n := range tries {
+		text, file, ok := r.file(c, n)
+		if !ok {
+			continue
+		}
+		found, _ := r.following(file, func() []Hit {
+			var hits []Hit
+			for line := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+				if run, ok := strings.CutPrefix(strings.TrimSpace(line), "RUN "); ok {
+					hits = append(hits, r.line(recipeOf("RUN "+run))...)
+				}
+			}
+			return r.placed(hits, file, text, 0)
+		})
+		for _, h := range reachOutside(found) {
+			if !h.Opaque {
+				hits = append(hits, h)
+			}
+		}
+	}
+	return hits
+}
+
+// cmakeCommands classifies the commands that CMake runs while it configures.
+func (r *reading) cmakeCommands(c *shell.Command) []Hit {
+	dir := "."
+	for i, w := range c.Argv[1:] {
+		switch {
+		case c.Argv[i].Text == "-S":
+			dir = w.Text
+		case w.Text == "--build" || w.Text == "--install" || w.Text == "-E":
+			return nil
+		case strings.HasPrefix(w.Text, ".") && !strings.HasPrefix(c.Argv[i].Text, "-"):
+			dir = w.Text
+		}
+	}
+	text, file, ok := r.file(c, path.Join(dir, "CMakeLists.txt"))
+	if !ok {
+		if text, file, ok = r.file(c, "CMakeLists.txt"); !ok {
+			return nil
+		}
+	}
+	found, _ := r.following(file, func() []Hit {
+		var hits []Hit
+		for rest := text; ; {
+			_, after, ok := strings.Cut(rest, "execute_process(")
+			if !ok {
+				return r.placed(hits, file, text, 0)
+			}
+			inside, _, _ := strings.Cut(after, ")")
+			for _, cmd := range strings.Split(inside, "COMMAND")[1:] {
+				f := strings.Fields(cmd)
+				for i, w := range f {
+					if strings.Trim(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" && len(w) > 4 {
+						f = f[:i] // OUTPUT_VARIABLE, WORKING_DIRECTORY
+						break
+					}
+				}
+				hits = append(hits, r.line(strings.Join(f, " "))...)
+			}
+			rest = after
+		}
+	})
+	return reachOutside(found)
 }
 
 // recipeOf is the command in a line of a Dockerfile, a compose file or a task

@@ -36,6 +36,12 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 	if h, ok := givenServer(c); ok {
 		return []Hit{h}
 	}
+	if r.changesServer(c) {
+		return []Hit{opaqueHit("opaque-server", commandText(c), "A program that is not looked into is given a statement that changes something, and a server on another machine.")}
+	}
+	if carriesWords(prog, c) {
+		return []Hit{opaqueHit("opaque-sender", commandText(c), "A program that is not looked into is named for a service that carries words to people.")}
+	}
 	for i, w := range c.Argv[1:] {
 		option := c.Argv[i].Text
 		switch {
@@ -49,45 +55,6 @@ func (r *reading) unknownProgram(prog string, c *shell.Command) []Hit {
 		}
 	}
 	return nil
-}
-
-// orderedByOption: an option tells the program to do what reaches outside when
-// it is done with its work: changelogen --release --push, komac --submit.
-func orderedByOption(argv []shell.Word) bool {
-	if hasDry(argv) || helpOnly(argv) {
-		return false
-	}
-	for _, w := range argv[1:] {
-		switch w.Text {
-		case "--push", "--publish", "--submit", "--upload", "--deploy", "--auto-push", "--push=true", "--publish=true", "--upload=true", "--submit=true",
-			"--create-pr", "--open-pr", "--create-pull-request", "--git-push", "--push-tags", "--send-mail", "--send-email", "--post-comment":
-			return true
-		case "--":
-			return false
-		}
-	}
-	return false
-}
-
-// givenServer: a program that is not looked into is given the address of a
-// broker, a mail server or a database on another machine.
-func givenServer(c *shell.Command) (Hit, bool) {
-	for _, w := range c.Argv[1:] {
-		_, value, glued := strings.Cut(w.Text, "=")
-		if !glued || !strings.HasPrefix(w.Text, "-") {
-			value = w.Text
-		}
-		scheme, rest, ok := strings.Cut(value, "://")
-		if !ok || isLoopbackURL(value) || strings.HasPrefix(rest, "/") {
-			continue
-		}
-		switch scheme, _, _ = strings.Cut(scheme, "+"); scheme {
-		case "amqp", "amqps", "mqtt", "mqtts", "nats", "redis", "rediss", "mongodb", "postgres", "postgresql", "mysql", "mssql", "sqlserver", "clickhouse",
-			"neo4j", "bolt", "smtp", "smtps", "kafka", "stomp", "pulsar", "libsql", "cassandra", "ldap", "ldaps", "syslog", "irc", "ircs", "xmpp":
-			return opaqueHit("opaque-server", commandText(c), "A program that is not looked into is given the address of a server on another machine."), true
-		}
-	}
-	return Hit{}, false
 }
 
 // filterOption: the option takes a name or a pattern, which says nothing of
@@ -108,6 +75,9 @@ func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit
 		return nil
 	}
 	if !t.verbs.has(rest[0].Text) {
+		if first := rest[0].Text; (first == "post" || first == "comment" || first == "reply") && !makesPages(name) && !keepsWords(name) {
+			return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
+		}
 		if t.compound(rest[0].Text) || len(rest) > 1 && cloudAction(rest[1].Text) {
 			return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
 		}
@@ -145,47 +115,10 @@ func (r *reading) toldOf(c *shell.Command, rest []shell.Word) []Hit {
 	return nil
 }
 
-// compound: a subcommand of several words that says what is done and to what:
-// push-components, createAlert, post-comment.
-func (t *tables) compound(s string) bool {
-	w := nameWords(s)
-	if len(w) < 2 || len(w) > 4 || strings.ContainsAny(s, "/.=$@ _") {
-		return false
-	}
-	if orderedVerb(w[0], w[1]) {
-		return true
-	}
-	return t.strong.has(w[0]) && t.verbs.has(w[0]) && t.riskyName(s)
-}
-
-// cloudAction: an action of a cloud's interface, named as its clients name it:
-// RunInstances, DeleteBucket.
-func cloudAction(s string) bool {
-	w := nameWords(s)
-	if len(w) < 2 || s[0] < 'A' || s[0] > 'Z' || !isWordOnly(s) {
-		return false
-	}
-	switch w[0] {
-	case "run", "create", "delete", "terminate", "modify", "update", "start", "stop", "reboot", "put", "send", "publish", "attach", "detach", "reset",
-		"release", "allocate", "associate", "authorize", "revoke", "set", "add", "remove", "invoke", "import", "renew", "resize", "purge", "push":
-		return true
-	}
-	return false
-}
-
-func isWordOnly(s string) bool {
-	for i := range len(s) {
-		if !isIdent(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // keepsAside: what is pushed there stays on this machine.
 func keepsAside(noun string) bool {
 	switch noun {
-	case "stash", "stack", "queue", "undo", "history", "dir", "dirs", "migrate", "migration", "db", "schema", "state", "context", "scope", "local":
+	case "stash", "simctl", "stack", "queue", "undo", "history", "dir", "dirs", "migrate", "migration", "db", "schema", "state", "context", "scope", "local":
 		return true
 	}
 	return false

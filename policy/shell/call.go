@@ -366,6 +366,8 @@ func implicitFiles(program string) []string {
 		return []string{"Taskfile.yml", "Taskfile.yaml"}
 	case "docker", "podman":
 		return []string{"Dockerfile"}
+	case "cmake":
+		return []string{"CMakeLists.txt"}
 	}
 	return nil
 }

@@ -235,7 +235,9 @@ func secretWrapper(name string) []wrapper {
 		return one(wrapper{sub: "run", code: "--command", value: "-p -c -t --project --config --token --scope --fallback --mount --mount-format --mount-template --name-transformer --only-secrets"})
 	case "aws-vault":
 		return one(wrapper{sub: "exec", skip: 1, value: "-d -t --duration --mfa-token --region --backend --prompt"})
-	case "aws-okta", "saml2aws", "granted", "aws-sso":
+	case "saml2aws", "aws-sso":
+		return one(wrapper{sub: "exec", dash: true, value: "-a -p -t -A -R -S --exec-profile --profile --account --role --arn --sso"})
+	case "aws-okta", "granted":
 		return one(wrapper{sub: "exec", skip: 1, value: "-a -p -t --exec-profile --profile"})
 	case "chamber":
 		return one(wrapper{sub: "exec", dash: true, value: "-b --backend"})
