@@ -53,6 +53,12 @@ func (r *reading) builds(prog string, c *shell.Command) []Hit {
 		return r.buildC(prog, c)
 	case "rustc":
 		r.buildPlain(c, "rust", ".rs", "")
+	case "swiftc":
+		r.buildPlain(c, "swift", ".swift", "")
+	case "ghc":
+		r.buildPlain(c, "generic", ".hs", "")
+	case "kotlinc":
+		r.buildPlain(c, "java", ".kt", ".jar")
 	case "javac":
 		r.buildPlain(c, "java", ".java", ".class")
 	case "go":
@@ -67,6 +73,9 @@ func (r *reading) builds(prog string, c *shell.Command) []Hit {
 			}
 		}
 	case "java":
+		if jar := afterWord(c.Argv, "-jar"); len(jar) > 0 {
+			return r.made.get(r.tree.path(jar[0].Text))
+		}
 		for _, w := range operandsOf(c.Argv[1:], " -cp -classpath --class-path ") {
 			dir := ""
 			for _, o := range []string{"-cp", "-classpath", "--class-path"} {
@@ -93,7 +102,7 @@ func compilerOf(prog string) string {
 		return "copy"
 	}
 	switch name {
-	case "rustc", "javac", "java", "go", "cargo":
+	case "rustc", "swiftc", "ghc", "kotlinc", "javac", "java", "go", "cargo":
 		return name
 	}
 	return ""
@@ -193,7 +202,9 @@ func (r *reading) buildPlain(c *shell.Command, lang, ext, outExt string) {
 			out = o
 		}
 		for _, d := range opts["-d"] {
-			out = path.Join(d, baseOf(out))
+			if out = path.Join(d, baseOf(out)); path.Ext(d) != "" {
+				out = d // kotlinc -d x.jar
+			}
 		}
 		r.made.set(r.tree.path(out), reachOutside(r.programFile(lang, text, file)))
 	}

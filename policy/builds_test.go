@@ -11,9 +11,12 @@ func TestWhatWasBuiltIsJudgedByItsSources(t *testing.T) {
 	const c = "#include <stdlib.h>\n// pushes\nint main() { return system(\"git push origin main\"); }\n"
 	files := map[string]string{
 		"t.c": c, "ok.c": "int main() { system(\"git status\"); return 0; }\n", "inc.c": "#include \"lib/x.h\"\nint main() { go(); }\n", "lib/x.h": "void go() { execlp(\"git\", \"git\", \"push\", NULL); }\n",
-		"t.rs":   "use std::process::Command;\nfn main() { Command::new(\"git\").args([\"push\"]).status(); }\n",
-		"T.java": "class T { public static void main(String[] a) throws Exception { new ProcessBuilder(\"git\", \"push\").start(); } }\n",
-		"go.mod": "module x\n", "cmd/p/main.go": "package main\n\nimport \"os/exec\"\n\nfunc main() { exec.Command(\"git\", \"push\").Run() }\n",
+		"t.rs":    "use std::process::Command;\nfn main() { Command::new(\"git\").args([\"push\"]).status(); }\n",
+		"t.swift": "import Foundation\nlet p = Process()\np.launchPath = \"/usr/bin/git\"\np.arguments = [\"push\"]\np.launch()\n",
+		"t.kt":    "fun main() { ProcessBuilder(\"git\", \"push\").start() }\n",
+		"t.hs":    "import System.Process\nmain = callProcess \"git\" [\"push\"]\n",
+		"T.java":  "class T { public static void main(String[] a) throws Exception { new ProcessBuilder(\"git\", \"push\").start(); } }\n",
+		"go.mod":  "module x\n", "cmd/p/main.go": "package main\n\nimport \"os/exec\"\n\nfunc main() { exec.Command(\"git\", \"push\").Run() }\n",
 		"Cargo.toml": "[package]\nname = \"tool\"\n", "src/main.rs": "use std::process::Command;\nfn main() { Command::new(\"git\").arg(\"push\").status(); }\n",
 		"Makefile": "t: t.c\n\tcc -o t t.c\n",
 	}
@@ -31,6 +34,11 @@ func TestWhatWasBuiltIsJudgedByItsSources(t *testing.T) {
 		{[]string{"clang inc.c -o inc", "/w/inc"}, true},
 		{[]string{"make t", "./t"}, true},
 		{[]string{"rustc t.rs", "./t"}, true},
+		{[]string{"swiftc t.swift", "./t"}, true},
+		{[]string{"swiftc t.swift -o bin/t && bin/t"}, true},
+		{[]string{"kotlinc t.kt -include-runtime -d t.jar", "java -jar t.jar"}, true},
+		{[]string{"ghc t.hs -o th", "./th"}, true},
+		{[]string{"swiftc t.swift"}, false},
 		{[]string{"javac T.java", "java T"}, true},
 		{[]string{"javac -d out T.java", "java -cp out T"}, true},
 		{[]string{"go build -o bin/p ./cmd/p", "bin/p"}, true},

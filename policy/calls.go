@@ -103,7 +103,7 @@ func (s *source) propertyCalls() bool {
 	case "swift", "java", "groovy", "dart", "scala", "osascript":
 		return true
 	}
-	return s.lang == "python" && strings.Contains(s.code, "sys.argv")
+	return s.lang == "python" && (strings.Contains(s.code, "sys.argv") || strings.Contains(s.code, "get_method"))
 }
 
 // assignment is the one whose sign stands at i.

@@ -171,7 +171,7 @@ const maxProgram = 256 << 10
 func (r *reading) program(lang, text string) []Hit {
 	switch lang {
 	case "pwsh", "powershell":
-		return append(r.line(text), dotNet(text)...)
+		return append(append(r.line(text), dotNet(text)...), r.started(text)...)
 	case "shell":
 		return r.line(text)
 	}

@@ -218,6 +218,9 @@ func (r *reading) appleScript(s *source) []Hit {
 				break
 			}
 		}
+		if page := strings.ToLower(l.text); strings.HasSuffix(before, "javascript") && makesPageAct(page) {
+			hits = append(hits, Hit{Rule: "applescript-send", Tier: External, Why: "AppleScript makes a page in a browser act.", Text: s.text})
+		}
 		switch l.text {
 		case "Mail", "Messages", "Microsoft Outlook", "Slack", "Telegram", "WhatsApp", "Calendar", "Reminders", "Discord":
 			for _, verb := range []string{"send", "make new", "keystroke"} {
@@ -229,4 +232,14 @@ func (r *reading) appleScript(s *source) []Hit {
 		}
 	}
 	return hits
+}
+
+// makesPageAct: the script of a page clicks, sends or submits.
+func makesPageAct(script string) bool {
+	for _, w := range []string{"submit(", "click(", "fetch(", "sendbeacon(", ".send("} {
+		if strings.Contains(script, w) {
+			return true
+		}
+	}
+	return false
 }

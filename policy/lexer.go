@@ -134,6 +134,22 @@ func (s *source) token(i int) (n int, isString bool) {
 		return 0, false
 	case t[0] == '"' || t[0] == '\'' && s.lang != "tclsh" && s.lang != "lisp" || t[0] == '`' && s.lang != "python":
 		return s.quoted(i), true
+	case s.lang == "ruby" && (strings.HasPrefix(t, "%q") || strings.HasPrefix(t, "%Q")):
+		if n := s.delimited(i, 2); n > 0 {
+			s.lits[len(s.lits)-1].quote = '"'
+			return n, true
+		}
+	case s.lang == "perl" && t[0] == 'q' && (i == 0 || strings.IndexByte("$@%&>{", s.text[i-1]) < 0):
+		skip := 1
+		if len(t) > 1 && (t[1] == 'q' || t[1] == 'x') {
+			skip = 2
+		}
+		if n := s.delimited(i, skip); n > 0 {
+			if t[1] != 'x' {
+				s.lits[len(s.lits)-1].quote = '\''
+			}
+			return n, true
+		}
 	case s.lang == "perl" && strings.HasPrefix(t, "qx") || s.lang == "ruby" && strings.HasPrefix(t, "%x"):
 		if n := s.delimited(i, 2); n > 0 {
 			return n, true

@@ -43,3 +43,24 @@ func cloudCmdlet(prog string) bool {
 	}
 	return false
 }
+
+// started classifies the programs that PowerShell starts through .NET:
+// [Diagnostics.Process]::Start('git', 'push').
+func (r *reading) started(text string) []Hit {
+	var hits []Hit
+	low := strings.ToLower(text)
+	for at := 0; len(low) == len(text); {
+		i := strings.Index(low[at:], "process]::start(")
+		if i < 0 {
+			break
+		}
+		at += i + len("process]::start(")
+		args, _, _ := strings.Cut(text[at:], ")")
+		var words []string
+		for w := range strings.SplitSeq(args, ",") {
+			words = append(words, strings.Trim(w, ` '"`))
+		}
+		hits = append(hits, r.line(strings.Join(words, " "))...)
+	}
+	return hits
+}

@@ -20,17 +20,15 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 			return r.programs("go", c)
 		}
 	case "rustc":
-		return append(r.programs("rust", c), r.soleSource(c)...)
+		return r.programs("rust", c)
 	case "cargo":
 		if sub == "script" || sub == "-Zscript" || strings.HasPrefix(sub, "+") {
 			return r.programs("rust", c)
 		}
 	case "gcc", "cc", "clang", "g++", "clang++", "tcc", "zig":
-		return append(r.programs("go", c), r.soleSource(c)...)
-	case "javac", "kotlinc", "scalac":
-		return append(r.sourceFiles(c), r.soleSource(c)...)
-	case "swiftc":
-		return append(r.sourceFiles(c), r.soleSource(c)...)
+		return r.programs("go", c)
+	case "javac", "kotlinc", "scalac", "swiftc":
+		return r.sourceFiles(c)
 	case "java", "scala", "scala-cli", "kotlin", "jshell", "jbang", "swift", "dart", "dartaotruntime", "crystal", "runghc", "nim", "rust-script":
 		return r.sourceFiles(c)
 	case "cmake":
@@ -76,40 +74,6 @@ func (r *reading) sourceFiles(c *shell.Command) []Hit {
 		}
 	}
 	return hits
-}
-
-// soleSource classifies the one short file of the project that a compiler is
-// given: a program for one errand, which is run next. Those of larger programs
-// are built by a build tool.
-func (r *reading) soleSource(c *shell.Command) []Hit {
-	if r.tree == nil || len(c.Files) > 0 {
-		return nil
-	}
-	name, lang := "", ""
-	for _, w := range c.Argv[1:] {
-		l := languageOfFile(w.Text, "")
-		switch path.Ext(w.Text) {
-		case ".c", ".cc", ".cpp", ".cxx", ".m":
-			l = "go" // it starts commands by the same names
-		case ".o", ".a", ".so":
-			return nil
-		}
-		if l == "" || strings.HasPrefix(w.Text, "-") {
-			continue
-		}
-		if name != "" {
-			return nil
-		}
-		name, lang = w.Text, l
-	}
-	if name == "" {
-		return nil
-	}
-	text, file, ok := r.file(c, name)
-	if !ok || len(text) > longProgram {
-		return nil
-	}
-	return r.programFile(lang, text, file)
 }
 
 // programs classifies the files that the line wrote as programs of a language.

@@ -95,6 +95,9 @@ func (r *reading) toldTo(name string, c *shell.Command, rest []shell.Word) []Hit
 // pr create, module publish.
 func (r *reading) toldOf(c *shell.Command, rest []shell.Word) []Hit {
 	t := r.set.table()
+	if noun, verb, ok := strings.Cut(rest[0].Text, ":"); ok && !keepsWords(c.Argv[0].Text) && (t.verbs.has(verb) && !t.soft.has(noun) || platformNoun(noun) && (publicVerb(verb) || verb == "set" || verb == "destroy")) {
+		return []Hit{opaqueHit("opaque-verb", commandText(c), "A program that is not looked into is told to do what reaches outside.")}
+	}
 	if len(rest) < 2 {
 		return nil
 	}
@@ -182,7 +185,8 @@ func publicNoun(s string) bool {
 	case "pr", "mr", "pull", "pullrequest", "pull-request", "merge-request", "mergerequest", "issue", "ticket", "comment", "release", "gist", "incident",
 		"workitem", "work-item", "message", "tweet", "post", "invoice", "payment", "payout", "refund", "transfer", "mail", "email", "pipeline",
 		"workflow-run", "review", "domain", "dns", "dns-record", "discussion", "sub-issue", "snippet", "webhook", "droplet", "paste", "page", "card",
-		"epic", "bug", "alert", "announcement", "campaign", "newsletter", "reaction", "charge", "subscription", "deployment":
+		"epic", "bug", "alert", "announcement", "campaign", "newsletter", "reaction", "charge", "subscription", "deployment", "instance", "bucket", "room",
+		"meeting", "booking":
 		return true
 	}
 	return false

@@ -88,7 +88,7 @@ func carriesWords(prog string, c *shell.Command) bool {
 		}
 	}
 	if !named {
-		return false
+		return servesWork(prog) && changesFirst(c.Argv[1:])
 	}
 	switch first := c.Argv[1].Text; first {
 	case "list", "ls", "get", "login", "logout", "status", "help", "--help", "-h", "version", "--version", "-V", "config", "init", "search", "read", "receive", "view",
@@ -96,6 +96,29 @@ func carriesWords(prog string, c *shell.Command) bool {
 		return false
 	}
 	return true
+}
+
+// changesFirst: one of the first two words says that something is changed.
+func changesFirst(words []shell.Word) bool {
+	for _, w := range words[:min(2, len(words))] {
+		if publicVerb(w.Text) && w.Text != "open" && w.Text != "run" {
+			return true
+		}
+	}
+	return false
+}
+
+// servesWork: the program is named for a service where people keep their work.
+func servesWork(prog string) bool {
+	for _, w := range nameWords(prog) {
+		switch w {
+		case "jira", "ticket", "tickets", "issue", "issues", "gcal", "calcom", "zoom", "github", "gitlab", "gitea", "forgejo", "codeberg", "bitbucket", "trello",
+			"asana", "clickup", "linear", "notion", "hubspot", "salesforce", "zendesk", "intercom", "freshdesk", "youtrack", "redmine", "shopify", "stripe",
+			"paypal", "confluence", "airtable", "basecamp", "todoist", "servicenow", "calendly", "eventbrite", "mailchimp", "klaviyo", "segment", "mixpanel":
+			return true
+		}
+	}
+	return false
 }
 
 // sinkOption: the option says where a program puts what it makes.
@@ -116,6 +139,16 @@ func sinkOption(option string) bool {
 		case "push", "upload", "webhook", "webhooks", "notify", "publish", "post", "sink", "callback", "submit":
 			return true
 		}
+	}
+	return false
+}
+
+// platformNoun: what a platform that runs applications names in front of a
+// colon.
+func platformNoun(s string) bool {
+	switch strings.TrimSuffix(s, "s") {
+	case "app", "env", "secret", "domain", "cert", "release", "addon", "buildpack", "p", "pipeline", "environment", "deployment", "site", "droplet", "certificate", "drain":
+		return true
 	}
 	return false
 }
