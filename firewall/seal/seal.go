@@ -209,6 +209,9 @@ func (s *Seal) genuine(ctx context.Context, r firewall.Request) (sum, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case !c.reported && c.first != nil && r.Event == firewall.EventPostToolUse:
+		// The client waits for our answer before it shows a result.
+		s.fault("a result was reported for %q after the client's stream had shown one", c.line)
 	case !c.reported && (c.tool != r.Tool || !sameInput(c.input, r.Input)):
 		s.fault("the result that was reported for %q is of another call: %q", c.line, r.Tool)
 	case c.asked != (sum{}) && c.asked != in:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/seed-b23e517c/loop/firewall"
 )
 
 // The stream shows the results of subagents as texts only, in the client's own
@@ -83,5 +85,22 @@ func TestResultShownInTwoWays(t *testing.T) {
 		if a := w.Account(); (a.Receipted == 1) != same {
 			t.Errorf("%q: %q", text, a.Faults)
 		}
+	}
+}
+
+// The client shows a result only when its hook has been answered, so a report
+// that comes later is nobody's.
+func TestReportAfterTheResult(t *testing.T) {
+	w := newSeal(t)
+	w.Shown("t", "Bash", "go test", json.RawMessage(`{}`))
+	w.Result("t", json.RawMessage(bashResult), "ok", false)
+	if r := w.Report(t.Context(), reported("Bash", `{}`, bashResult)); r != firewall.NoObjection() {
+		t.Errorf("%+v", r)
+	}
+	if _, ok := w.Book.Call(w.Scope, "t"); ok {
+		t.Error("it has a receipt")
+	}
+	if a := w.Account(); a.Receipted != 0 || len(a.Faults) != 1 || !strings.Contains(a.Faults[0], "had shown one") {
+		t.Errorf("%+v", a)
 	}
 }
