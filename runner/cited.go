@@ -56,7 +56,7 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, f
 	}
 	w.apart(files, receipt.InFile, "a file that a command changed")
 	for _, message := range messagesBeside(ctx, o, a) {
-		w.apart(message, receipt.InMessage, "a tag, a note or a commit that is not on the branch")
+		w.apart(message, receipt.InMessage, besideBranch)
 	}
 	sources, err := sourcesOf(path, w.sightings, t)
 	if err != nil {
@@ -75,6 +75,8 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, f
 			return fmt.Errorf("judge the receipts: %w", failed) // not knowing is no verdict
 		}
 		switch {
+		case s.apart == besideBranch && ruling.Verdict == receipt.VerdictReplayed:
+			continue // that other attempts made at the same time, most likely
 		case s.apart != "":
 			ruling = apart(ruling, s.apart)
 		case s.kept && s.Place == receipt.InFile && ruling.Verdict == receipt.VerdictReplayed:
@@ -120,6 +122,8 @@ func fromLedger(ctx context.Context, store *queue.Store, t receipt.Token, failed
 	}
 	return rec, true
 }
+
+const besideBranch = "a tag, a note or a commit that is not on the branch"
 
 // apart is a ruling on a receipt that no call shows, and where it stands: a
 // program may have brought it from anywhere.

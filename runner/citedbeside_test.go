@@ -3,6 +3,7 @@ package runner
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,9 @@ func TestReceiptsBesideTheBranch(t *testing.T) {
 			c.a.HeadBefore = c.ask("rev-parse", "HEAD")
 			c.a.HeadAfter = c.a.HeadBefore
 			for _, args := range tt.do {
+				for i, arg := range args {
+					args[i] = strings.Replace(arg, "EARLIER", c.earlier, 1)
+				}
 				c.git(args...)
 			}
 			if diff := cmp.Diff(tt.want, c.judge(said("done"))); diff != "" {
