@@ -51,9 +51,7 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, f
 	for _, m := range a.Memory {
 		w.memory(m)
 	}
-	for _, message := range commitMessages(ctx, o, a) {
-		w.unseen(message, receipt.InMessage)
-	}
+	w.rewritten(commitMessages(ctx, o, a.HeadAfter, a.HeadBefore), commitMessages(ctx, o, a.HeadBefore, a.HeadAfter))
 	w.apart(files, receipt.InFile, "a file that a command changed")
 	for _, message := range messagesBeside(ctx, o, a) {
 		w.apart(message, receipt.InMessage, besideBranch)
@@ -79,7 +77,7 @@ func judgeReceipts(ctx context.Context, o *Options, a *queue.Attempt, t table, f
 			continue // that other attempts made at the same time, most likely
 		case s.apart != "":
 			ruling = apart(ruling, s.apart)
-		case s.kept && s.Place == receipt.InFile && ruling.Verdict == receipt.VerdictReplayed:
+		case s.kept && ruling.Verdict == receipt.VerdictReplayed:
 			// Who writes a file anew does not say again what stood in it.
 			ruling.Severity, ruling.Reason = receipt.Info, ruling.Reason+"; the whole line stood there before, and was kept"
 		}

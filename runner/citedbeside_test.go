@@ -93,3 +93,22 @@ func TestLastWordsOfASubagent(t *testing.T) {
 		}
 	}
 }
+
+// Who amends or squashes commits does not say again what their messages said; a
+// line that is new is said.
+func TestReceiptsOfRewrittenCommits(t *testing.T) {
+	for message, want := range map[string]string{
+		"one\n\nTests pass [receipt: EARLIER]\n\nand more": "replayed info",
+		"Tests pass, again [receipt: EARLIER]":             "replayed high",
+	} {
+		c := newTrial(t)
+		c.committed(map[string]string{"a": "a"})
+		c.git("commit", "-q", "--allow-empty", "-m", "one", "-m", "Tests pass [receipt: "+c.earlier+"]")
+		c.a.HeadBefore = c.ask("rev-parse", "HEAD")
+		c.git("commit", "-q", "--allow-empty", "--amend", "-m", strings.ReplaceAll(message, "EARLIER", c.earlier))
+		c.a.HeadAfter = c.ask("rev-parse", "HEAD")
+		if diff := cmp.Diff([]string{want}, c.judge(said("done"))); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", message, diff)
+		}
+	}
+}

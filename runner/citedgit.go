@@ -9,15 +9,15 @@ import (
 	"github.com/seed-b23e517c/loop/queue"
 )
 
-// commitMessages are what the commits say that were made in an attempt, as far
-// as no remote branch known here has them.
-func commitMessages(ctx context.Context, o *Options, a *queue.Attempt) []string {
-	if a.HeadAfter == "" || a.HeadAfter == a.HeadBefore {
+// commitMessages are what the commits say that lead to head and not to base, as
+// far as no remote branch known here has them.
+func commitMessages(ctx context.Context, o *Options, head, base string) []string {
+	if head == "" || head == base {
 		return nil
 	}
-	args := []string{"log", "--no-show-signature", "--max-count=200", "--format=%B%x00", a.HeadAfter, "--not", "--remotes"}
-	if a.HeadBefore != "" {
-		args = append(args, a.HeadBefore)
+	args := []string{"log", "--no-show-signature", "--max-count=200", "--format=%B%x00", head, "--not", "--remotes"}
+	if base != "" {
+		args = append(args, base)
 	}
 	return gitTexts(ctx, o, append(args, "--")...)
 }

@@ -26,7 +26,7 @@ type sighting struct {
 	receipt.Sighting
 	line  int
 	apart string // where it stands that no call shows
-	kept  bool   // the whole line had come to the agent before
+	kept  bool   // the whole line stood there before
 }
 
 // writing collects what an agent wrote, in the order in which it happened.
@@ -191,6 +191,25 @@ func (w *writing) unseen(text string, place receipt.Place) {
 	w.textBut(func(c receipt.Candidate) bool { return before.has(c.Text) }, text, place, 0)
 }
 
+// rewritten looks into the messages of commits, of which those that are gone may
+// have come back with another.
+func (w *writing) rewritten(messages, gone []string) {
+	lines := newTexts()
+	for _, text := range gone {
+		for _, c := range receipt.Find(text) {
+			lines.add(lineOf(text, c))
+		}
+	}
+	for _, message := range messages {
+		from := len(w.sightings)
+		w.unseen(message, receipt.InMessage)
+		for i := range w.sightings[from:] {
+			s := &w.sightings[from+i]
+			s.kept = lines.has(lineOf(s.In, s.Candidate))
+		}
+	}
+}
+
 // apart looks into what no call shows, and which may not be the agent's.
 func (w *writing) apart(text string, place receipt.Place, where string) {
 	from := len(w.sightings)
@@ -226,7 +245,7 @@ func (w *writing) textBut(not func(receipt.Candidate) bool, text string, place r
 		s.Start = min(c.Start, receipt.Reach)
 		s.End = s.Start + len(c.Text)
 		s.Text = s.In[s.Start:s.End]
-		w.sightings = append(w.sightings, sighting{line: line, Sighting: s, kept: w.lines.has(lineOf(text, c))})
+		w.sightings = append(w.sightings, sighting{line: line, Sighting: s, kept: place == receipt.InFile && w.lines.has(lineOf(text, c))})
 	}
 }
 
