@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"bufio"
+	"bytes"
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -72,4 +74,21 @@ func (u *utf16Reader) convert() {
 		}
 		u.out = utf8.AppendRune(u.out, c)
 	}
+}
+
+// UTF8 reads a text as the lines of a transcript are read: without a byte order
+// mark, and in UTF-8 where it is in UTF-16.
+func UTF8(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	head, _ := b.Peek(3) // an error comes again with the first read
+	switch {
+	case bytes.HasPrefix(head, markUTF8):
+		_, _ = b.Discard(len(markUTF8))
+	case bytes.HasPrefix(head, markLE), bytes.HasPrefix(head, markBE):
+		_, _ = b.Discard(len(markLE))
+		return newUTF16(nil, b, head[0] == 0xfe)
+	case wide(head):
+		return newUTF16(nil, b, head[0] == 0)
+	}
+	return b
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
 	"github.com/seed-b23e517c/loop/report"
+	"github.com/seed-b23e517c/loop/transcript"
 )
 
 const auditVerifyLong = `Check an audit trail: that no record was changed, removed, added or moved, and that each signed
@@ -162,14 +163,18 @@ func isFile(name string) bool {
 func readFrom[T any](a *app, name string, read func(io.Reader) (T, error)) (T, error) {
 	var zero T
 	if name == "-" {
-		return read(a.stdin)
+		return read(transcript.UTF8(a.stdin))
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return zero, err
 	}
 	defer f.Close()
-	v, err := read(f)
+	text, err := plainText(f, name, "loop audit verify")
+	if err != nil {
+		return zero, err
+	}
+	v, err := read(transcript.UTF8(text))
 	if err != nil {
 		return zero, fmt.Errorf("%q: %w", name, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
 	"github.com/seed-b23e517c/loop/report"
+	"github.com/seed-b23e517c/loop/transcript"
 )
 
 const receiptsVerifyLong = `Say what a receipt is worth, or each one in a text or a file (- is standard input): in which session
@@ -145,7 +146,10 @@ func (a *app) candidates(ctx context.Context, arg string) (found []sought, more 
 		defer f.Close()
 		in = f
 	}
-	found, more, err = inFile(ctx, in)
+	text, err := plainText(in, arg, "loop receipts verify")
+	if err == nil {
+		found, more, err = inFile(ctx, transcript.UTF8(text))
+	}
 	if err != nil && ctx.Err() == nil {
 		err = usagef("name a file that can be read", "read receipts: %w", err)
 	}

@@ -134,7 +134,7 @@ func (s *scanRun) stream(ctx context.Context, in io.Reader, name string, o scann
 	if name == "-" {
 		o.File = name
 	}
-	text, err := plainText(in, name)
+	text, err := plainText(in, name, scanCommand)
 	if err != nil {
 		s.fail(name, err)
 		return nil
@@ -168,7 +168,7 @@ func gathered(ctx context.Context, g *sessionGroup, o scanner.Options, name func
 			continue
 		}
 		o.File = name(f.path)
-		if text, err := plainText(in, f.path); err == nil {
+		if text, err := plainText(in, f.path, scanCommand); err == nil {
 			_ = ses.Gather(ctx, text, o) // the scan meets the same error
 		}
 		in.Close()

@@ -154,7 +154,7 @@ func (s *sessionScan) file(ctx context.Context, f sessionFile, o scanner.Options
 		return
 	}
 	defer in.Close()
-	text, err := plainText(&countingReader{r: in, n: &s.bytes}, f.path)
+	text, err := plainText(&countingReader{r: in, n: &s.bytes}, f.path, scanCommand)
 	if err != nil {
 		s.fail(f.path, err)
 		return

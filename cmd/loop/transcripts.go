@@ -15,6 +15,9 @@ import (
 	"github.com/seed-b23e517c/loop/internal/term"
 )
 
+// scanCommand reads a transcript from standard input when a hyphen follows.
+const scanCommand = "loop scan"
+
 // compressions are the kinds of compressed files that people keep transcripts
 // in, by how they begin and end.
 var compressions = []struct{ magic, ext, name, tool string }{
@@ -27,24 +30,25 @@ var compressions = []struct{ magic, ext, name, tool string }{
 }
 
 // plainText returns r from its beginning, or an error when it is compressed:
-// what is in it would look like an empty transcript.
-func plainText(r io.Reader, name string) (io.Reader, error) {
+// what is in it would look like an empty transcript. command is what reads it
+// from standard input.
+func plainText(r io.Reader, name, command string) (io.Reader, error) {
 	b := bufio.NewReader(r)
 	head, _ := b.Peek(8) // an error comes again with the first read
 	for _, c := range compressions {
 		if bytes.HasPrefix(head, []byte(c.magic)) {
-			return nil, compressedError(name, c.name, c.tool)
+			return nil, compressedError(name, c.name, c.tool, command)
 		}
 	}
 	return b, nil
 }
 
-func compressedError(name, kind, tool string) error {
+func compressedError(name, kind, tool, command string) error {
 	file := term.Quote(name)
 	if name == "-" {
-		return fmt.Errorf("it is compressed with %s; type: ... | %s | loop scan -", kind, strings.TrimSuffix(tool, " -p"))
+		return fmt.Errorf("it is compressed with %s; type: ... | %s | %s -", kind, strings.TrimSuffix(tool, " -p"), command)
 	}
-	return fmt.Errorf("it is compressed with %s; type: %s %s | loop scan -", kind, tool, file)
+	return fmt.Errorf("it is compressed with %s; type: %s %s | %s -", kind, tool, file, command)
 }
 
 // compressedName is the error for a transcript that is compressed by its
@@ -52,7 +56,7 @@ func compressedError(name, kind, tool string) error {
 func compressedName(name string) error {
 	for _, c := range compressions {
 		if rest, ok := strings.CutSuffix(strings.ToLower(name), c.ext); ok && isTranscript(rest) {
-			return compressedError(name, c.name, c.tool)
+			return compressedError(name, c.name, c.tool, scanCommand)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func TestGrowingFile(t *testing.T) {
 	defer in.Close()
 	var got []string
 	opts := scanner.Options{Set: set}
-	text, err := plainText(&growing{f: in, name: name, more: line("three")}, name)
+	text, err := plainText(&growing{f: in, name: name, more: line("three")}, name, scanCommand)
 	if err != nil {
 		t.Fatal(err)
 	}
