@@ -163,6 +163,8 @@ func (r *Result) state(t Trail, i int, signed []byte) {
 			err = errors.New("it is not signed by this session's key")
 		}
 		bad(-1, "%v", err)
+	case c.Size < r.Signed.Size:
+		bad(-1, "it is not in its place: it stands for %d records, and one before it for %d", c.Size, r.Signed.Size)
 	case c.Size > int64(r.Records) && (r.whole == r.Records || c.Size > lastSeq(t.Records)+1):
 		bad(r.Records, "it stands for %d records, and there are %d: records %d to %d were cut off the end", c.Size, r.Records, r.Records, c.Size-1)
 	case c.Size > int64(r.whole):

@@ -62,6 +62,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"swapped records", func(t *Trail) { t.Records[1], t.Records[2] = t.Records[2], t.Records[1] }, 1, "record 1 is not in its place: record 2 stands there, and record 1 stands where number 2 belongs"},
 		{"a cut tail", func(t *Trail) { t.Records = t.Records[:5] }, 5, "signed state 2: it stands for 8 records, and there are 5: records 5 to 7 were cut off the end"},
 		{"everything cut", func(t *Trail) { t.Records = nil }, 0, "records 0 to 3 were cut off"},
+		{"swapped states", func(t *Trail) { t.Checkpoints[0], t.Checkpoints[1] = t.Checkpoints[1], t.Checkpoints[0] }, -1, "signed state 2: it is not in its place"},
 		{"a state of another key", func(t *Trail) { t.Checkpoints[1] = other.trail().Checkpoints[0] }, -1, "signed state 2: it is not signed by this session's key"},
 		{"a changed state", func(t *Trail) {
 			t.Checkpoints[1] = bytes.Replace(t.Checkpoints[1], []byte("\n8\n"), []byte("\n7\n"), 1)

@@ -53,8 +53,13 @@ func (t Trail) Write(w io.Writer) error {
 	return nil
 }
 
-// maxFile bounds what is read of a file: a trail has half a kilobyte a call.
-const maxFile = 1 << 30
+// The bounds of what is read of a file: a trail has half a kilobyte a call. Of
+// lines that are no records, because somebody changed them, there are few.
+const (
+	maxFile    = 1 << 30
+	maxLine    = 1 << 20
+	maxUnknown = 1000
+)
 
 // ErrNoTrail is what a file gets that is no exported trail.
 var ErrNoTrail = errors.New("no exported audit trail")
@@ -62,18 +67,15 @@ var ErrNoTrail = errors.New("no exported audit trail")
 // Read takes an exported trail. Records stay as they are, whatever they are:
 // Check says what is wrong with them.
 func Read(r io.Reader) (Trail, error) {
-	all, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	lines, err := fileLines(r)
 	if err != nil {
-		return Trail{}, fmt.Errorf("read an audit trail: %w", err)
-	}
-	if len(all) > maxFile {
-		return Trail{}, fmt.Errorf("read an audit trail: longer than %d bytes", maxFile)
+		return Trail{}, err
 	}
 	var t Trail
 	var h *head
-	for n, line := range fileLines(all) {
+	for n, line := range lines {
 		switch {
-		case h == nil && bytes.HasPrefix(line, []byte(`{"trail":`)):
+		case h == nil && isHead(line):
 			h = new(head)
 			if err := strict(line, h); err != nil {
 				return Trail{}, fmt.Errorf("line %d: %w: %w", n+1, ErrNoTrail, err)
@@ -98,19 +100,57 @@ func Read(r io.Reader) (Trail, error) {
 	return t, nil
 }
 
-// fileLines splits a file. One that was sent through a program that ends lines
-// in another way is read as it was: no record has such an end.
-func fileLines(all []byte) [][]byte {
-	lines := bytes.Split(bytes.TrimSuffix(all, []byte("\n")), []byte("\n"))
-	for _, line := range lines {
-		if !bytes.HasSuffix(line, []byte("\r")) {
-			return lines
+func isHead(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"trail":`)) }
+
+// fileLines splits a file, and gives up where it can be no trail. One that was
+// sent through a program that ends lines in another way is read as it was: no
+// record has such an end.
+func fileLines(r io.Reader) (lines [][]byte, err error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	size, unknown, returns, headed := 0, 0, 0, false
+	for {
+		line, err := fileLine(b)
+		size += len(line) + 1
+		switch {
+		case errors.Is(err, io.EOF) && len(line) == 0:
+			if returns == len(lines) {
+				for i := range lines {
+					lines[i] = bytes.TrimSuffix(lines[i], []byte("\r"))
+				}
+			}
+			return lines, nil
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("read an audit trail: line %d: %w", len(lines)+1, err)
+		case size > maxFile:
+			return nil, fmt.Errorf("read an audit trail: longer than %d bytes", maxFile)
+		}
+		headed = headed || isHead(line)
+		if !headed && !bytes.HasPrefix(line, []byte(`{"args_sha256":`)) { // the first field of a record
+			if unknown++; unknown > maxUnknown {
+				return nil, fmt.Errorf("%w: %d lines in it are no records", ErrNoTrail, unknown)
+			}
+		}
+		if bytes.HasSuffix(line, []byte("\r")) {
+			returns++
+		}
+		lines = append(lines, line)
+	}
+}
+
+// fileLine gives the next line without its end; io.EOF comes with the last one or
+// after it.
+func fileLine(b *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := b.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return nil, fmt.Errorf("%w: longer than a record can be", ErrNoTrail)
+		case errors.Is(err, bufio.ErrBufferFull):
+		default:
+			return bytes.TrimSuffix(line, []byte("\n")), err
 		}
 	}
-	for i, line := range lines {
-		lines[i] = bytes.TrimSuffix(line, []byte("\r"))
-	}
-	return lines
 }
 
 // cutOff says what a file without the line of the public key is.
