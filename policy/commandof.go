@@ -41,6 +41,8 @@ func codeRules(patterns []string) []RuleInfo {
 		{ID: "remote-command", Tier: External, Why: "The command runs on another machine."},
 		{ID: "opaque-server", Tier: External, Why: "An unknown program is given the address of a server on another machine."},
 		{ID: "opaque-sender", Tier: External, Why: "An unknown program is named for a service that carries words to people."},
+		{ID: "workflow-action", Tier: External, Why: "A step of a workflow that is written publishes, deploys or tells others."},
+		{ID: "task-request", Tier: External, Why: "A task that is written sends an HTTP request that writes."},
 		{ID: "code-tcl-send", Tier: External, Why: "Tcl sends a request or opens a connection to another machine."},
 		{ID: "applescript-send", Tier: External, Why: "AppleScript tells a mail, chat or calendar program to act."},
 		{ID: "guard-settings", Tier: External, Why: "It switches off the hooks by which a session is guarded."},

@@ -49,6 +49,9 @@ func (s *Set) fileCall(c Call, in map[string]any) Result {
 // written lists what the text of a file speaks of or would do.
 func (s *Set) written(name, text string) []Hit {
 	hits := s.mentions(text)
+	if len(hits) == 0 {
+		hits = s.writtenForms(name, text)
+	}
 	lang := languageOfFile(name, text)
 	if lang == "" || len(text) > maxProgram {
 		return hits
@@ -88,8 +91,12 @@ func languageOfFile(name, text string) string {
 		return "php"
 	case ".go":
 		return "go"
-	case ".java", ".kt", ".kts":
+	case ".java", ".kt", ".kts", ".cs", ".csx", ".fsx":
 		return "java"
+	case ".hs", ".ml", ".nim":
+		return "generic"
+	case ".zig":
+		return "rust"
 	case ".rs":
 		return "rust"
 	case ".swift":

@@ -120,6 +120,8 @@ func (r *reading) data(prog string, c *shell.Command) []Hit {
 	for _, rd := range c.Redirects {
 		if c.Stdin.Known && languageOfFile(rd.Target.Text, c.Stdin.Text) != "" {
 			hits = append(hits, r.set.written(rd.Target.Text, c.Stdin.Text)...)
+		} else if c.Stdin.Known {
+			hits = append(hits, r.set.writtenForms(rd.Target.Text, c.Stdin.Text)...)
 		}
 	}
 	for _, e := range c.Env {
