@@ -33,6 +33,10 @@ func (r *reading) sources(prog string, c *shell.Command) []Hit {
 		return r.sourceFiles(c)
 	case "cmake":
 		return r.cmakeCommands(c)
+	case "gradle", "gradlew":
+		return r.gradleTasks(c)
+	case "ant":
+		return r.antTargets(c)
 	case "make", "gmake":
 		return r.makefiles(c)
 	case "flask":
@@ -154,7 +158,7 @@ func (r *reading) recipes(c *shell.Command) []Hit {
 	for _, text := range texts {
 		for line := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
 			for _, h := range r.line(recipeOf(line)) {
-				if h.Tier == External && !h.Mention {
+				if h.Tier == External && !h.Mention && !(h.Rule == "opaque-payload" && strings.HasPrefix(strings.TrimSpace(line), "RUN ")) {
 					hits = append(hits, h)
 				}
 			}

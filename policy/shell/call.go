@@ -368,6 +368,10 @@ func implicitFiles(program string) []string {
 		return []string{"Dockerfile"}
 	case "cmake":
 		return []string{"CMakeLists.txt"}
+	case "gradle", "gradlew":
+		return []string{"build.gradle", "build.gradle.kts"}
+	case "ant":
+		return []string{"build.xml"}
 	}
 	return nil
 }
