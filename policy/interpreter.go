@@ -136,6 +136,9 @@ func readInline(lang, prog string, argv []shell.Word) inline {
 		case s == "--":
 		case containsString(long, name) && eq:
 			in.code = append(in.code, glued)
+		case containsString(long, name) && (lang == "pwsh" || lang == "powershell") && i+2 < len(argv):
+			in.code = append(in.code, joinWords(argv[i+1:])) // all that follows is the command
+			return in
 		case containsString(long, name):
 			if v, ok := next(); ok {
 				in.code = append(in.code, v)

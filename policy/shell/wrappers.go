@@ -133,6 +133,8 @@ func moreSystemWrapper(name string) []wrapper {
 		return one(wrapper{join: true, value: "-e -w -W -i -f -d -s -o -E -j -N -n --exts --watch --watch-non-recursive --ignore --filter --debounce --signal --on-busy-update --env --shell --workdir --project-origin --delay-run --stop-signal --stop-timeout --ignore-file --filter-file --filter-prog --emit-events-to --poll --fs-events --wrap-process --timings --color --log-file"})
 	case "nodemon":
 		return []wrapper{{code: "-x --exec", value: "-e -w -i -d -C --ext --watch --ignore --delay --config --cwd --signal"}}
+	case "snap":
+		return one(wrapper{sub: "run", value: "--hook --revision -r"})
 	case "wsl", "distrobox-host-exec", "host-spawn", "flatpak-spawn":
 		return one(wrapper{value: "-d -u -e --distribution --user --exec --env --directory --watch-bus --forward-fd"})
 	case "screen":
