@@ -25,12 +25,15 @@ type Files struct {
 	Temporary []string
 	Home      string // what ~ in front of a name stands for
 	Links     Links
+
+	path string // where programs are looked for
 }
 
 // FilesOf are the files by which the calls in a repository may be judged. The
 // client's shell makes its scratch files in the folders for temporary ones.
 func FilesOf(root string, env []string) Files {
 	f := Files{Root: root, Temporary: []string{"/tmp", "/var/tmp", "/dev/shm"}, Home: proc.Home(env)}
+	f.path = proc.Getenv(env, "PATH")
 	if dir := proc.Getenv(env, "TMPDIR"); dir != "" {
 		f.Temporary = append(f.Temporary, dir)
 	}

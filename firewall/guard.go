@@ -1,6 +1,7 @@
 package firewall
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,6 +45,8 @@ type Guard struct {
 	Place      func(cwd string) Place                            // where the repository of cwd stands
 	ReadFile   func(cwd, name string) (string, bool)             // the text of a file that a call made in cwd would run; may be nil
 	ReadDir    func(cwd, name string) ([]string, bool)           // the names in a folder of such files; may be nil
+	ProgramOf  func(cwd, name string) string                     // the program of the system that a file is by another name; may be nil
+	Builds     *policy.Builds                                    // what the calls of the run have built; nil = those of this attempt
 	Changed    func() []string                                   // paths of the files that the agents of the run may have written; may be nil
 	Now        func() time.Time                                  //
 	Decided    func(r Request, res policy.Result, deferred bool) // told of each decision; may be nil
@@ -142,7 +145,7 @@ func (g *Guard) decide(ctx context.Context, r Request) Reply {
 	}
 	g.mu.Unlock()
 
-	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd, Guarded: g.protected(), Builds: &g.builds}
+	call := policy.Call{Tool: r.Tool, Input: r.Input, Cwd: r.Cwd, Guarded: g.protected(), Builds: cmp.Or(g.Builds, &g.builds)}
 	res, cleared := g.classify(call)
 	refused := Answer(g.Level, res) != Run
 	reply := NoObjection()
@@ -202,6 +205,9 @@ func (g *Guard) classify(call policy.Call) (res policy.Result, cleared bool) {
 		call.ReadDir = func(name string) ([]string, bool) { return g.ReadDir(call.Cwd, name) }
 	}
 	call.Changed = g.Changed
+	if g.ProgramOf != nil {
+		call.ProgramOf = func(name string) string { return g.ProgramOf(call.Cwd, name) }
+	}
 	res = g.Classifier.Classify(call)
 	if read && res.Tier < policy.External {
 		cleared = g.Classifier.Classify(named).Tier >= policy.External

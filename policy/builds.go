@@ -15,7 +15,8 @@ import (
 // be.
 type Builds struct {
 	mu sync.Mutex
-	of map[string][]Hit // by path; none are kept of what stays on the machine
+	of map[string][]Hit  // by path; none are kept of what stays on the machine
+	as map[string]string // by path: the program of the system that it is a copy of
 }
 
 // maxBuilds is how many programs are remembered.
@@ -42,6 +43,25 @@ func (b *Builds) get(file string) []Hit {
 	return slices.Clone(b.of[file])
 }
 
+// name notes that a file is a copy of a program, or a link to it.
+func (b *Builds) name(file, prog string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if file == "" || len(b.as) >= maxBuilds {
+		return
+	}
+	if b.as == nil {
+		b.as = map[string]string{}
+	}
+	b.as[file] = prog
+}
+
+func (b *Builds) program(file string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.as[file]
+}
+
 // builds notes what a compiler makes of the sources that it is given, and
 // classifies what was made so and runs now.
 func (r *reading) builds(prog string, c *shell.Command) []Hit {
@@ -66,6 +86,7 @@ func (r *reading) builds(prog string, c *shell.Command) []Hit {
 	case "cargo":
 		r.buildCargo(c)
 	case "copy":
+		r.noteCopies(c)
 		if words := operandsOf(c.Argv[1:], " -t -m -o -g "); len(words) == 2 {
 			if hits := r.made.get(r.tree.path(words[0].Text)); len(hits) > 0 {
 				r.made.set(r.tree.path(words[1].Text), hits)

@@ -1,13 +1,17 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // runs classifies the command that a call of the text starts: a string is a
 // shell line, several are a program with its arguments. When the argument is
 // a variable, every string of the text may be what it holds.
 func (r *reading) runs(s *source, k call) []Hit {
 	hits := r.runsStrings(s, k)
-	if top(hits) < External {
+	// What cannot be seen in the strings alone may be plain once the variables are in.
+	if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Tier == External && !h.Opaque }) {
 		hits = append(hits, r.assembled(s, k)...)
 	}
 	return hits
@@ -33,6 +37,9 @@ func (r *reading) runsStrings(s *source, k call) []Hit {
 		}
 	}
 	if !r.skims() && s.disguised(k) {
+		if len(lits) > 0 && r.set.knows(baseOf(lits[0])) && (len(lits) == 1 || strings.HasPrefix(lits[1], "-")) {
+			return []Hit{{Rule: "decoded-command", Tier: External, Why: "It decodes what it then tells " + baseOf(lits[0]) + " to do.", Text: excerpt(s.text, k.start, k.end)}}
+		}
 		return []Hit{opaqueHit("opaque-payload", excerpt(s.text, k.start, k.end), "It runs a command that it first decodes.")}
 	}
 	if len(lits) == 0 {
@@ -143,12 +150,39 @@ func plainFile(s string) bool { return s != "" && !strings.ContainsAny(s, " \t\n
 // disguised: the arguments decode or turn round the text that is run.
 func (s *source) disguised(k call) bool {
 	args := s.code[k.start:k.end]
-	for _, w := range []string{"b64decode", "fromhex(", "unhexlify(", "[::-1]", "codecs.decode(", "chr(", "atob(", "fromCharCode", "decompress(", "Base64.decode", "unpack("} {
-		if strings.Contains(args, w) {
+	if decodes(args) {
+		return true
+	}
+	if !namesStart(k.name) {
+		return false
+	}
+	// What one of the names in them was given.
+	for name := range strings.FieldsFuncSeq(args, func(c rune) bool { return c >= 0x80 || !isIdent(byte(c)) }) {
+		for _, op := range []string{" = ", " := ", "="} {
+			i := strings.Index(s.code[:k.start], name+op)
+			if i < 0 || i > 0 && isIdent(s.code[i-1]) || len(name) < 1 || name[0] >= '0' && name[0] <= '9' {
+				continue
+			}
+			line, _, _ := strings.Cut(s.code[i:k.start], "\n")
+			if line, _, _ = strings.Cut(line, ";"); decodes(line) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// decodes: the expression makes a text of what does not look like it.
+func decodes(code string) bool {
+	for _, w := range []string{
+		"b64decode", "fromhex(", "unhexlify(", "[::-1]", "codecs.decode(", "chr(", "atob(", "fromCharCode", "fromCodePoint", "decompress(", "Base64.decode", "unpack(",
+		"bytes([", "bytearray([", "string([]byte{", "string([]rune{", "DecodeString(", ".getDecoder()", "from_utf8(",
+	} {
+		if strings.Contains(code, w) {
 			return true
 		}
 	}
-	return strings.Contains(args, "Buffer.from(") && strings.Contains(args, "toString(")
+	return strings.Contains(code, "Buffer.from(") && strings.Contains(code, "toString(")
 }
 
 // wordLists classifies the %w[...] that Ruby starts as a command, and the

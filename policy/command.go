@@ -141,6 +141,7 @@ func (r *reading) judge(c *shell.Command) []Hit {
 	add(inside...)
 	add(r.loads(prog, c)...)
 	add(r.builds(prog, c)...)
+	add(r.underOtherName(c)...)
 	var said []Hit
 	if t := r.tool(prog); t != nil {
 		said = r.toolCall(t, c)

@@ -28,6 +28,7 @@ func CommandOf(c Call) string {
 func codeRules(patterns []string) []RuleInfo {
 	out := []RuleInfo{
 		{ID: "opaque-payload", Tier: External, Why: "It runs what cannot be seen before: a decoded or downloaded text."},
+		{ID: "decoded-command", Tier: External, Why: "It decodes what it then tells a program to do."},
 		{ID: "opaque-script", Tier: External, Why: "A script that is not looked into is named like one that reaches outside."},
 		{ID: "git-alias", Tier: External, Why: "Git has no such command: it may be an alias that cannot be seen."},
 		{ID: "opaque-skill", Tier: External, Why: "A skill or slash command is named like one that reaches outside."},

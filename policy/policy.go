@@ -128,6 +128,10 @@ type Call struct {
 	// the form of names joined to Cwd. It is asked when tests run; nil = not known.
 	Changed func() []string
 
+	// ProgramOf is the name of the system's program that a file is, by another name:
+	// a copy of it or a link to it. Nil, or "", when there is none.
+	ProgramOf func(name string) string
+
 	// Builds is what the calls before this one have built; nil = that is not known.
 	Builds *Builds
 

@@ -36,6 +36,7 @@ type worktree struct {
 
 	changed     func() []string // files that the agent may have written; nil: not known
 	changedOnce []string
+	program     func(string) string // the program of the system that a file is a copy of; nil: not known
 
 	configs map[string][]gitEntry // configurations of git's that were read
 	ranBy   map[string][]Hit      // what tools run by themselves, by file and key
@@ -55,7 +56,7 @@ func (s *Set) readingOf(c Call) *reading {
 		r.made = &Builds{} // for this call
 	}
 	if c.ReadFile != nil {
-		r.tree = &worktree{open: c.ReadFile, list: c.ReadDir, changed: c.Changed, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
+		r.tree = &worktree{open: c.ReadFile, list: c.ReadDir, changed: c.Changed, program: c.ProgramOf, cwd: c.Cwd, texts: map[string]string{}, missing: map[string]bool{}, recipes: maxRecipes, programs: maxFile}
 	}
 	return r
 }

@@ -156,10 +156,11 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 			Session: a.Session, Story: a.Story, StoryTitle: a.StoryTitle, Attempt: a.ID,
 			Transcript: filepath.Join(a.Dir, transcriptName),
 		},
-		Place:    func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
-		ReadFile: readable.Read,
-		ReadDir:  readable.List,
-		Changed:  func() []string { return under(r.o.Root, agentFiles(ctx, r.o, r.session.Started.Truncate(time.Second))) },
+		Place:     func(cwd string) firewall.Place { return place(ctx, r.o, cwd) },
+		ReadFile:  readable.Read,
+		ReadDir:   readable.List,
+		ProgramOf: readable.Program, Builds: r.builds,
+		Changed: func() []string { return under(r.o.Root, agentFiles(ctx, r.o, r.session.Started.Truncate(time.Second))) },
 		// The client reads its settings once, before the handshake; from then on
 		// the token in them is for nobody.
 		OnStart: func() {

@@ -42,8 +42,10 @@ func (r *run) leaving(ctx context.Context, command string) string {
 	readable := firewall.FilesOf(r.o.Root, r.o.Env)
 	call := policy.Call{
 		Tool: "Bash", Input: input, Cwd: r.o.Root, NoWords: true,
-		ReadFile: func(name string) (string, bool) { return readable.Read(r.o.Root, name) },
-		ReadDir:  func(name string) ([]string, bool) { return readable.List(r.o.Root, name) },
+		ReadFile:  func(name string) (string, bool) { return readable.Read(r.o.Root, name) },
+		ReadDir:   func(name string) ([]string, bool) { return readable.List(r.o.Root, name) },
+		ProgramOf: func(name string) string { return readable.Program(r.o.Root, name) },
+		Builds:    r.builds,
 	}
 	without := outside(r.o.Set.Classify(call))
 	call.Changed = changed

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-b23e517c/loop/internal/proc"
+	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/prompts"
 	"github.com/seed-b23e517c/loop/queue"
 	"github.com/seed-b23e517c/loop/receipt"
@@ -38,9 +39,10 @@ type run struct {
 	vetted  string // mark of the client that was vetted
 	trees   *trees // nil = work trees are not compared
 	gates   *gatekeeper
-	ledger  *ledger       // nil = no receipts
-	book    *receipt.Book // receipts of the attempt under way
-	beside  *pushesBeside // nil = one attempt after the other
+	ledger  *ledger        // nil = no receipts
+	book    *receipt.Book  // receipts of the attempt under way
+	builds  *policy.Builds // what the calls of the session have built
+	beside  *pushesBeside  // nil = one attempt after the other
 
 	checkout *checkout // the work tree, as loop itself uses git in it; nil = git is left alone
 	lane     *lane     // the story's, where several are worked on at the same time; nil = one after the other
@@ -164,7 +166,7 @@ func start(ctx context.Context, o *Options) (*run, []stories.Story, *ground, err
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r := &run{o: o, failed: map[string]bool{}, notes: notes, vetted: mark, session: queue.Session{
+	r := &run{o: o, builds: &policy.Builds{}, failed: map[string]bool{}, notes: notes, vetted: mark, session: queue.Session{
 		ID: id.String(), Started: o.Now().UTC(), Level: o.Level.String(), StoryFile: o.Stories, Dir: o.Root,
 		Client: version, ConfigHash: o.ConfigHash, Account: o.Account,
 	}}

@@ -60,10 +60,11 @@ func (a *app) readingIn(ctx context.Context, w workspace.Workspace, c config.Con
 	readable := firewall.FilesOf(w.Root, a.env)
 	o := &runner.Options{Root: w.Root, State: w.State, Env: a.env, Watched: watched(w.Root, c), Protected: a.finder().Own(), Now: a.now}
 	return policy.Call{
-		Cwd:      dir,
-		ReadFile: func(name string) (string, bool) { return readable.Read(dir, name) },
-		ReadDir:  func(name string) ([]string, bool) { return readable.List(dir, name) },
-		Guarded:  runner.Guarded(ctx, o),
+		Cwd:       dir,
+		ReadFile:  func(name string) (string, bool) { return readable.Read(dir, name) },
+		ReadDir:   func(name string) ([]string, bool) { return readable.List(dir, name) },
+		ProgramOf: func(name string) string { return readable.Program(dir, name) },
+		Guarded:   runner.Guarded(ctx, o),
 	}
 }
 

@@ -148,7 +148,7 @@ func (h *decision) guard(level policy.Level) *firewall.Guard {
 	readable.Links = h.find.Links
 	g := &firewall.Guard{
 		Classifier: h.set, Queue: h, Base: queue.Action{Session: h.session},
-		Place: h.place, ReadFile: readable.Read, ReadDir: readable.List, Now: h.p.Now,
+		Place: h.place, ReadFile: readable.Read, ReadDir: readable.List, ProgramOf: readable.Program, Now: h.p.Now,
 	}
 	if level != policy.Interactive {
 		g.Protect(*h.guarded())
