@@ -52,9 +52,22 @@ func (r *reading) placesOf(c *shell.Command) []spot {
 	out := make([]spot, 0, len(changed))
 	for _, f := range changed {
 		r.lookups++
-		out = append(out, spot{r.guard.places(r.cwd, joinDir(c.Dir, f.name), r.lookups <= maxLookups), f.reach})
+		names := r.guard.places(r.cwd, joinDir(c.Dir, f.name), r.lookups <= maxLookups)
+		if c.Program() == "ln" {
+			names = withoutTarget(names, c)
+		}
+		out = append(out, spot{names, f.reach})
 	}
 	return out
+}
+
+// withoutTarget leaves out what a link that a command makes leads to once it is
+// there: who looks at the command afterwards finds it, and it was not changed.
+func withoutTarget(names []string, c *shell.Command) []string {
+	operands, _ := givenFiles(wordTexts(c.Argv[1:]))
+	return slices.DeleteFunc(names, func(n string) bool {
+		return n != names[0] && baseOf(n) != baseOf(names[0]) && slices.ContainsFunc(operands, func(o string) bool { return baseOf(o) == baseOf(n) })
+	})
 }
 
 // maxPlaces is how many of the places are looked at that a pattern means.

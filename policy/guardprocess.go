@@ -270,6 +270,9 @@ func setsGitConfig(a *args, rest []shell.Word) bool {
 	case "get", "list", "get-color", "get-colorbool":
 		return false
 	}
+	if low := strings.ToLower(rest[0].Text); len(rest) > 1 && (low == "core.bare" && rest[1].Text != "false" || strings.HasPrefix(low, "extensions.")) {
+		return true // git knows the repository no more
+	}
 	if len(rest) > 1 && (rest[1].Text == "true" || rest[1].Text == "false" || strings.HasPrefix(rest[1].Text, "git-lfs ")) {
 		return false // no command
 	}

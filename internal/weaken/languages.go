@@ -17,6 +17,7 @@ type language struct {
 	only    *regexp.Regexp // keeps the others from running
 	asserts *regexp.Regexp
 	empty   *regexp.Regexp // an assertion that cannot fail
+	ends    *regexp.Regexp // ends the whole run, and well
 	comment string         // begins a comment
 }
 
@@ -44,6 +45,7 @@ var languages = sync.OnceValue(func() []language {
 			test:    re(`^\s*(?:async )?def (test\w*)\s*\(`),
 			skip:    re(`@(?:pytest\.mark\.|unittest\.)?(?:skip|xfail|expectedFailure)\b|\bpytest\.(?:skip|xfail)\(|\bself\.skipTest\(|\braise (?:unittest\.)?SkipTest|\bpytestmark\s*=.*\b(?:skip|xfail)\b|@pytest\.mark\.skipif\(\s*(?:True|1)\b|@unittest\.skip(?:If\(\s*True|Unless\(\s*False)`),
 			asserts: re(`^\s*assert\b|\bself\.(?:assert\w+|fail)\(|\bpytest\.(?:raises|warns|fail)\(|\.assert_\w+\(`),
+			ends:    re(`\bos\._exit\(\s*0|\bexitstatus\s*=\s*(?:0|pytest\.ExitCode\.OK)\b|\bpytest\.exit\(.*returncode\s*=\s*0|^\s*collect_ignore(?:_glob)?\s*=`),
 			empty:   re(`^\s*assert (?:True|1)\s*(?:#.*)?$|\bself\.assertTrue\(\s*True\s*\)`),
 		},
 		{
@@ -52,6 +54,7 @@ var languages = sync.OnceValue(func() []language {
 			skip:    re("\\b(?:it|test|describe|context|suite|specify|bench)(?:\\.\\w+)*\\.(?:skip|todo|fixme|failing|fails)(?:\\.each.*?)?\\(\\s*(?:[\"'`]|\\))|^\\s*(?:xit|xtest|xdescribe|xcontext|xspecify)\\s*[(.]|\\bthis\\.skip\\(\\)"),
 			only:    re(`\b(?:it|test|describe|context|suite|specify)(?:\.\w+)*\.only\b|^\s*(?:fit|fdescribe|fcontext)\s*\(`),
 			asserts: re(`\bexpect\s*\(|\bassert(?:\.\w+)*\s*\(|\.should\b|\bt\.(?:is|not|true|false|truthy|falsy|deepEqual|equal|throws|same|ok|match|like)\(`),
+			ends:    re(`\bprocess\.exit\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0\b`),
 			empty:   re(`\bexpect\((true|false|1|0)\)\.to(?:Be|Equal|StrictEqual)\((true|false|1|0)\)|\bexpect\(true\)\.toBeTruthy\(\)|\bassert(?:\.ok)?\(true\b`),
 		},
 		{

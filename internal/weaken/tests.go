@@ -62,12 +62,39 @@ func (f *file) tests(files []file, added map[string]int, say sayer) {
 	if n := f.net(l, l.only, false); n > 0 {
 		say("only some tests run: %s", list(f.texts(l, l.only)))
 	}
+	if n := f.net(l, l.ends, true); n > 0 {
+		say("the run of the tests ends well whatever they find: %s", list(f.texts(l, l.ends)))
+	}
+	if f.mainWithoutTests() {
+		say("TestMain runs no test")
+	}
 	if n := f.net(l, l.empty, false); n > 0 {
 		say("an assertion that cannot fail: %s", list(f.texts(l, l.empty)))
 	}
 	if len(lost) == 0 && f.is != "" {
 		f.lostAssertions(l, added, say)
 	}
+}
+
+// mainWithoutTests: a function of Go's that stands in front of all tests is new, or
+// lost what runs them.
+func (f *file) mainWithoutTests() bool {
+	if !strings.HasSuffix(f.name(), "_test.go") {
+		return false
+	}
+	main, runs, lost := false, false, false
+	for _, x := range f.lines {
+		run := strings.Contains(x.text, "m.Run()")
+		switch {
+		case x.op == '-':
+			lost = lost || run
+		case run:
+			runs = true
+		case x.op == '+':
+			main = main || strings.HasPrefix(x.text, "func TestMain(")
+		}
+	}
+	return (main || lost) && !runs && f.is != ""
 }
 
 // lostTests are the names of the tests that are gone. A test that stands
