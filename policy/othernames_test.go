@@ -42,3 +42,21 @@ func TestProgramsUnderOtherNames(t *testing.T) {
 		}
 	}
 }
+
+// A link that a command has made is, for who looks afterwards, where it leads:
+// that was not changed.
+func TestALinkIsNotWhatItLeadsTo(t *testing.T) {
+	s := builtin(t)
+	g := &Guarded{Root: "/w", Home: "/home/me", Path: []string{"/home/me/bin", "/usr/bin"}, Finds: func(program, except string) bool { return program == "git" && except != "/usr/bin" }, Real: func(name string) string {
+		if name == "/w/tool" {
+			return "/home/me/bin/git"
+		}
+		return name
+	}}
+	for line, held := range map[string]bool{`ln -s "$(command -v git)" tool`: false, "ln -sf /tmp/x ~/bin/git": true} {
+		res := s.Classify(Call{Tool: "Bash", Input: mustJSON(t, map[string]string{"command": line}), Cwd: "/w", Guarded: g})
+		if got := res.Tier == External; got != held {
+			t.Errorf("%s: held %v: %+v", line, got, res.Hits)
+		}
+	}
+}
