@@ -7,6 +7,7 @@ import (
 	digest "hash"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // keptTranscript writes a transcript and knows what it wrote: the agent is the
@@ -54,6 +55,9 @@ func (k *keptTranscript) check() string {
 // restore writes what the file holds under its name again.
 func (k *keptTranscript) restore(path string) error {
 	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	f, err := create(path)

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 
 	"github.com/google/uuid"
@@ -41,6 +42,7 @@ type run struct {
 	gates   *gatekeeper
 	ledger  *ledger        // nil = no receipts
 	book    *receipt.Book  // receipts of the attempt under way
+	state   *stateFolder   // loop's state folder, held open; nil = it could not be
 	builds  *policy.Builds // what the calls of the session have built
 	beside  *pushesBeside  // nil = one attempt after the other
 
@@ -112,6 +114,12 @@ func Run(ctx context.Context, o Options) (queue.Session, error) {
 		return queue.Session{}, err
 	}
 	r.asks, r.here = asks, here
+	folder, err := os.Open(o.State)
+	if err != nil {
+		return r.session, err
+	}
+	r.state = &stateFolder{folder}
+	defer func() { _ = r.state.file.Close() }() // nothing was written
 	here.begin(&r.session, len(plan), func() float64 { return r.cost })
 	if r.ledger != nil {
 		defer r.ledger.signer.Close()

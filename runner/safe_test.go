@@ -467,7 +467,7 @@ func TestAfterAKillTheWorkIsParked(t *testing.T) {
 
 // What cannot be kept stops the run instead of being reset.
 func TestAParkThatFailsStopsTheRun(t *testing.T) {
-	n := gitNight(t, sim.Any(sim.Bash("echo x > x.txt; rm -rf .git/objects/; echo > .git/objects", ""), say("ok")), "first", "second")
+	n := gitNight(t, sim.Any(sim.Bash("echo x > x.txt; d=$(date +objects); rm -rf .git/$d; echo > .git/$d", ""), say("ok")), "first", "second")
 	n.o.Gates = []string{"false"}
 	s, err := Run(t.Context(), n.o)
 	if err == nil || !strings.Contains(err.Error(), "stays in") || s.Stopped == "" {

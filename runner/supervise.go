@@ -73,7 +73,22 @@ func (r *run) supervise(ctx, keep context.Context, s stories.Story, a *queue.Att
 		r.o.Store.FreeReserve() // for what follows
 	}
 	r.o.Log.Debug("client ended", "attempt", a.ID, "exit", end.state.ExitCode, "signal", end.state.Signal, "cause", int(end.cause), "result", end.final != nil)
+	taken, err := r.mendState(keep, a)
+	if err != nil {
+		return end, err
+	}
+	if taken != "" {
+		if err := addFinding(keep, r.o, a, "tampered", taken); err != nil {
+			return end, err
+		}
+	}
 	if text := kept.check(); text != "" {
+		if err := addFinding(keep, r.o, a, "tampered", text); err != nil {
+			return end, err
+		}
+	}
+	if w.halts > 0 {
+		text := fmt.Sprintf("the client was stopped by a signal that loop did not send, %d time(s); loop let it go on", w.halts)
 		if err := addFinding(keep, r.o, a, "tampered", text); err != nil {
 			return end, err
 		}

@@ -62,6 +62,7 @@ type watch struct {
 	seen    time.Time // when the last event came
 	weighed time.Time // when the memory was looked at last
 	stopped bool
+	halts   int // how often the client had been stopped by a signal
 
 	silence, wall, afterResult *time.Timer
 }
@@ -107,6 +108,9 @@ func (w *watch) run(ctx context.Context) ending {
 			go func() { _, _ = w.child.Kill() }()
 		case <-tick.C:
 			w.memory()
+			if proc.GoOn(w.a.ChildPid) {
+				w.halts++ // by whom is not known; nothing that loop starts is stopped by a terminal
+			}
 		}
 		w.live()
 	}
