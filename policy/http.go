@@ -154,6 +154,10 @@ func readsFile(a *args) bool {
 		if curlData(o.name) && (o.value.Subst && !harmlessSubst(o.value.Text) || strings.HasPrefix(o.value.Text, "@") || strings.Contains(o.value.Text, "=@")) {
 			return true
 		}
+		name, _, file := strings.Cut(o.value.Text, "@") // what curl reads a file for, where it encodes
+		if strings.HasPrefix(o.name, "--data-u") && file && !strings.Contains(name, "=") {
+			return true
+		}
 	}
 	return false
 }

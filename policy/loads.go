@@ -67,6 +67,7 @@ func (r *reading) loads(prog string, c *shell.Command) []Hit {
 		return nil
 	}
 	hits := append(r.shims(c), r.tests(prog, c)...)
+	hits = append(hits, r.jvmBuild(prog, c)...)
 	if strings.HasPrefix(prog, "python") && len(c.Argv) > 2 && c.Argv[1].Text == "-m" {
 		prog = c.Argv[2].Text
 	}

@@ -38,6 +38,14 @@ func TestTestsOfTheAgentsAreRead(t *testing.T) {
 		{"cargo test", map[string]string{"tests/a.rs": "use std::process::Command;\n#[test]\nfn t() { Command::new(\"git\").arg(\"push\").status(); }\n"}, []string{"tests/a.rs"}, true},
 		{"bundle exec rspec", map[string]string{"spec/a_spec.rb": "it 'a' do\n  system('git push')\nend\n"}, []string{"spec/a_spec.rb"}, true},
 
+		{"./gradlew test", map[string]string{"settings.gradle": "\"git push origin main\".execute().waitFor()\n"}, []string{"settings.gradle"}, true},
+		{"gradle build", map[string]string{"build.gradle": "task a(type: Exec) {\n  commandLine 'git', 'push', 'origin'\n}\n"}, []string{"build.gradle"}, true},
+		{"./gradlew check", map[string]string{"app/build.gradle.kts": "tasks.register<Exec>(\"a\") { commandLine(\"git\", \"push\") }\n"}, []string{"app/build.gradle.kts"}, true},
+		{"mvn -q test", map[string]string{"pom.xml": "<configuration><executable>git</executable><arguments><argument>push</argument><argument>origin</argument></arguments></configuration>"}, []string{"pom.xml"}, true},
+		{"mvn verify", map[string]string{"pom.xml": "<target><exec executable=\"git\"><arg value=\"push\"/></exec></target>"}, []string{"pom.xml"}, true},
+
+		{"./gradlew test", map[string]string{"build.gradle": "task a(type: Exec) {\n  commandLine 'git', 'push', 'origin'\n}\n"}, nil, false},
+		{"mvn test", map[string]string{"pom.xml": "<configuration><executable>node</executable><arguments><argument>gen.js</argument></arguments></configuration>"}, []string{"pom.xml"}, false},
 		{"pytest", map[string]string{"test_a.py": "import helpers\ndef test_a():\n    helpers.prepare()\n", "helpers.py": push}, nil, false},
 		{"pytest", map[string]string{"test_a.py": "import helpers\ndef test_a():\n    assert helpers.other() == 1\n", "helpers.py": push}, []string{"test_a.py", "helpers.py"}, false},
 		{"pytest", map[string]string{"test_a.py": "from unittest import mock\nimport helpers\n@mock.patch('helpers.subprocess.run')\ndef test_a(run):\n    helpers.prepare()\n", "helpers.py": push}, []string{"test_a.py", "helpers.py"}, false},
