@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-b23e517c/loop/internal/sim"
+	"github.com/seed-b23e517c/loop/queue"
 )
 
 // An example that stands in the story is not the agent's invention when it writes
@@ -110,5 +113,15 @@ func TestReceiptsOfRewrittenCommits(t *testing.T) {
 		if diff := cmp.Diff([]string{want}, c.judge(said("done"))); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", message, diff)
 		}
+	}
+}
+
+// A result of a call that the stream never showed ends the attempt, and is not
+// said to be of a tool without a name.
+func TestResultOfACallThatWasNotShown(t *testing.T) {
+	n := newNight(t, sim.Any(sim.Step{Raw: came("ghost", "41 of 41 pass")}, sim.Step{Hang: true}), "first")
+	a := n.run(t.Context()).Attempts[0]
+	if a.Outcome != queue.Unguarded || !strings.Contains(a.Reason, `something that the client's stream does not show ran as call "ghost"`) {
+		t.Errorf("%s: %s", a.Outcome, a.Reason)
 	}
 }

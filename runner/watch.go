@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -267,7 +268,11 @@ func (w *watch) result(ev transcript.Event) {
 	fate := w.guard.Fate(res.CallID)
 	switch {
 	case fate == firewall.Unasked:
-		w.stop(stopUnguarded, fmt.Sprintf("%q ran as call %q without asking: the firewall was not live", call.tool, res.CallID))
+		tool := "something that the client's stream does not show"
+		if call.tool != "" {
+			tool = strconv.Quote(call.tool)
+		}
+		w.stop(stopUnguarded, fmt.Sprintf("%s ran as call %q without asking: the firewall was not live", tool, res.CallID))
 	case w.seal != nil:
 		w.seal.Result(res.CallID, json.RawMessage(res.Structured), res.Text, res.IsError)
 	}
