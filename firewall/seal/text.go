@@ -1,7 +1,6 @@
 package seal
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"path/filepath"
@@ -196,22 +195,29 @@ func names(text, path string) bool {
 // white space, colours, and what is no text.
 func squeezed(text string) sum {
 	h := sha256.New()
-	var buf bytes.Buffer
+	buf := make([]byte, 0, 4096+utf8.UTFMax)
 	for i := 0; i < len(text); {
-		if text[i] == '\x1b' {
+		switch b := text[i]; {
+		case b == '\x1b':
 			i += escapeLen(text[i:])
-			continue
+		case b < utf8.RuneSelf:
+			if b > ' ' && b != 0x7f {
+				buf = append(buf, b)
+			}
+			i++
+		default:
+			r, n := utf8.DecodeRuneInString(text[i:])
+			if r != utf8.RuneError && !unicode.IsSpace(r) && !unicode.IsControl(r) {
+				buf = append(buf, text[i:i+n]...)
+			}
+			i += n
 		}
-		r, n := utf8.DecodeRuneInString(text[i:])
-		if r != utf8.RuneError && !unicode.IsSpace(r) && !unicode.IsControl(r) {
-			buf.WriteString(text[i : i+n])
-		}
-		if i += n; buf.Len() >= 4096 {
-			h.Write(buf.Bytes())
-			buf.Reset()
+		if len(buf) >= 4096 {
+			h.Write(buf)
+			buf = buf[:0]
 		}
 	}
-	h.Write(buf.Bytes())
+	h.Write(buf)
 	return sum(h.Sum(nil))
 }
 
