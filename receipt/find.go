@@ -8,6 +8,7 @@ type Candidate struct {
 	Text       string
 	Token      Token // set when Strict
 	Strict     bool  // it is a receipt in the one strict form
+	Encoded    Token // the one receipt in form that it is in a code; else zero
 	Disguised  bool  // it looks like one to the eye, and is written in another way
 }
 

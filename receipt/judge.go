@@ -66,7 +66,7 @@ func (j Judge) Rule(s Sighting) Ruling {
 	if r.Sentence = sentence(s.In, s.Candidate); s.Place == InMessage {
 		r.Sentence = message(r.Sentence)
 	}
-	if r.Verdict == VerdictValid && r.Entry != nil {
+	if r.Verdict == VerdictValid && r.Entry != nil && s.Strict {
 		r = j.placed(s, r)
 	}
 	return r
@@ -76,6 +76,10 @@ func (j Judge) rule(s Sighting) Ruling {
 	if !s.Strict {
 		if s.Arrived {
 			return ruling(VerdictForeign, "it came in a tool result, and is no receipt in form")
+		}
+		// Who sends a file in base64 sends the receipts in it.
+		if entries := j.issued(s.Encoded); !s.Encoded.IsZero() && len(entries) > 0 {
+			return ruleIssued(entries, s)
 		}
 		return ruling(VerdictMalformed, "%q: %s", shorten(s.Text), s.Fault())
 	}

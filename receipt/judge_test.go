@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 )
@@ -67,6 +68,9 @@ func (c *court) rule(t *testing.T, text string, s Sighting) Ruling {
 
 func TestVerdicts(t *testing.T) {
 	c := newCourt(t)
+	coded := func(token Token) string {
+		return base64.StdEncoding.EncodeToString([]byte("# Report\nTests pass " + token.String() + "\n"))
+	}
 	cite := func(token Token) string { return "All tests pass. [receipt: " + token.String() + "]" }
 	for name, v := range map[string]struct {
 		text     string
@@ -96,6 +100,9 @@ func TestVerdicts(t *testing.T) {
 		"page mentioned":               {"The page shows " + c.never.String() + " as an example.", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
 		"page quoted":                  {"It says:\n> done [receipt: " + c.never.String() + "]", Sighting{Arrived: true, Place: InWords}, VerdictForeign, Info},
 		"page copied to a file":        {cite(c.never), Sighting{Arrived: true, Place: InFile}, VerdictForeign, Info},
+		"in base64":                    {"content: " + coded(c.ours.Token), Sighting{Place: InMessage}, VerdictValid, None},
+		"in base64, earlier":           {"content: " + coded(c.earlier), Sighting{Place: InMessage}, VerdictReplayed, High},
+		"in base64, invented":          {"content: " + coded(c.never), Sighting{Place: InMessage}, VerdictMalformed, Warn},
 		"cut short":                    {cite(c.ours.Token)[:60], Sighting{}, VerdictMalformed, Warn},
 		"altered":                      {"[receipt: " + strings.Replace(c.ours.Token.String(), "receipt-5", "receipt-05", 1) + "]", Sighting{}, VerdictMalformed, Warn},
 		"out of form, from a page":     {"See zc-receipt-1_711-AAA.", Sighting{Arrived: true}, VerdictForeign, Info},

@@ -110,8 +110,12 @@ func encoded(text string) []Candidate {
 			for end < len(text) && end-start < mostEncoded && (isDigestByte(text[end]) || text[end] == '+' || text[end] == '/') {
 				end++
 			}
-			if findPlain(decoded(text[start:end], code.hex)) != nil {
-				found = append(found, Candidate{Start: start, End: end, Text: text[start:end], Disguised: true})
+			if inner := findPlain(decoded(text[start:end], code.hex)); inner != nil {
+				c := Candidate{Start: start, End: end, Text: text[start:end], Disguised: true}
+				if len(inner) == 1 {
+					c.Encoded = inner[0].Token
+				}
+				found = append(found, c)
 				from = max(from, end)
 			}
 		}
