@@ -85,18 +85,18 @@ func (r *reading) give(in inline, c *shell.Command) (restore func()) {
 // withModules puts in front of Perl's inline code the modules that its options
 // load: -MNet::FTP, -Mojo.
 func withModules(code []string, argv []shell.Word) []string {
-	use := ""
+	var use strings.Builder
 	for _, w := range argv[1:] {
 		if name, ok := strings.CutPrefix(w.Text, "-M"); ok && name != "" {
-			use += "use " + name + ";\n"
+			use.WriteString("use " + name + ";\n")
 		}
 	}
-	if use == "" {
+	if use.String() == "" {
 		return code
 	}
 	out := make([]string, len(code))
 	for i, text := range code {
-		out[i] = use + text
+		out[i] = use.String() + text
 	}
 	return out
 }

@@ -118,8 +118,8 @@ func copiesAway(a *args, rest []shell.Word) bool {
 	}
 	for _, w := range texts {
 		low := strings.ToLower(w.Text)
-		if i := strings.Index(low, " to '"); i >= 0 && strings.Contains(low, "copy ") {
-			if target := low[i+len(" to '"):]; isBucket(target) || strings.HasPrefix(target, "http") && !isLoopbackURL(target) || strings.HasPrefix(target, "az") && strings.Contains(target, "://") {
+		if _, after, ok := strings.Cut(low, " to '"); ok && strings.Contains(low, "copy ") {
+			if target := after; isBucket(target) || strings.HasPrefix(target, "http") && !isLoopbackURL(target) || strings.HasPrefix(target, "az") && strings.Contains(target, "://") {
 				return true
 			}
 		}
