@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -20,7 +21,20 @@ func localRemote(a *args, rest []shell.Word) bool {
 	if unknownWord(dest) {
 		return false
 	}
-	return isLocalPath(dest.Text)
+	return isLocalPath(dest.Text) && !isRemoteHere(a, dest.Text)
+}
+
+// isRemoteHere: the path is where a remote of the run's repository lies, by
+// whatever name it is called.
+func isRemoteHere(a *args, dest string) bool {
+	if a.guard == nil || len(a.guard.Remotes) == 0 {
+		return false
+	}
+	dest = strings.TrimSuffix(path.Clean(a.guard.resolve(a.dir, strings.TrimPrefix(dest, "file://"))), "/.git")
+	return slices.ContainsFunc(a.guard.Remotes, func(r string) bool {
+		r = strings.TrimSuffix(filepathSlash(r), "/.git")
+		return r == dest || r == dest+".git"
+	})
 }
 
 func isLocalPath(s string) bool {

@@ -12,16 +12,17 @@ import (
 // run, and what would run later where nobody looks. The rules that speak of it
 // are silent without one, because a call is judged by how far it reaches then.
 type Guarded struct {
-	Root  string                            // top folder of the work tree; "" = not known
-	Home  string                            // the user's home folder; "" = not known
-	Files []string                          // files and folders, absolute, that no call may change; Root is open even where it lies in one
-	Own   func() []string                   // further ones, asked for when a call changes something; may be nil
-	Pids  []int                             // loop's own process and the client's
-	Ports []int                             // where the client's hooks are answered
-	Path  []string                          // folders in which the shells of the run look for programs
-	Real  func(name string) string          // the place behind symbolic links, "" when there is none; may be nil
-	Glob  func(name string) []string        // the places that a pattern of the shell's means; may be nil
-	Finds func(program, except string) bool // a program of this name is found elsewhere than in a folder; may be nil
+	Remotes []string                          // folders of this machine that are remotes of the repository
+	Root    string                            // top folder of the work tree; "" = not known
+	Home    string                            // the user's home folder; "" = not known
+	Files   []string                          // files and folders, absolute, that no call may change; Root is open even where it lies in one
+	Own     func() []string                   // further ones, asked for when a call changes something; may be nil
+	Pids    []int                             // loop's own process and the client's
+	Ports   []int                             // where the client's hooks are answered
+	Path    []string                          // folders in which the shells of the run look for programs
+	Real    func(name string) string          // the place behind symbolic links, "" when there is none; may be nil
+	Glob    func(name string) []string        // the places that a pattern of the shell's means; may be nil
+	Finds   func(program, except string) bool // a program of this name is found elsewhere than in a folder; may be nil
 }
 
 func (g *Guarded) files() []string {

@@ -67,7 +67,7 @@ func (r *reading) loads(prog string, c *shell.Command) []Hit {
 		return nil
 	}
 	hits := append(r.shims(c), r.tests(prog, c)...)
-	hits = append(hits, r.jvmBuild(prog, c)...)
+	hits = append(append(hits, r.jvmBuild(prog, c)...), r.pytestPlugins(prog, c)...)
 	if strings.HasPrefix(prog, "python") && len(c.Argv) > 2 && c.Argv[1].Text == "-m" {
 		prog = c.Argv[2].Text
 	}
@@ -114,6 +114,25 @@ func (r *reading) customized(prog string, c *shell.Command) []Hit {
 			hits = append(hits, r.loaded(l, c, path.Join(dir, "sitecustomize.py"))...)
 			hits = append(hits, r.loaded(l, c, path.Join(dir, "usercustomize.py"))...)
 		}
+	}
+	return hits
+}
+
+// pytestPlugins: the modules that pytest is told to load first.
+func (r *reading) pytestPlugins(prog string, c *shell.Command) []Hit {
+	if prog != "pytest" && prog != "py.test" {
+		return nil
+	}
+	names := optionValues(c.Argv[1:])["-p"]
+	for _, e := range c.Env {
+		if e.Name == "PYTEST_PLUGINS" {
+			names = append(names, strings.Split(e.Value.Text, ",")...)
+		}
+	}
+	var hits []Hit
+	l := &loader{programs: " pytest -p ", lang: "python", names: loaders[0].names}
+	for _, n := range names {
+		hits = append(hits, r.loaded(l, c, strings.ReplaceAll(n, ".", "/")+".py")...)
 	}
 	return hits
 }

@@ -20,6 +20,8 @@ func TestWhatToolsLoadByThemselves(t *testing.T) {
 	}{
 		{"pytest -q", map[string]string{"conftest.py": py}, "conftest.py:2"},
 		{"python3 -m pytest tests", map[string]string{"tests/conftest.py": "def pytest_sessionstart(s):\n    import os\n    os.system('git push')\n"}, "tests/conftest.py:3"},
+		{"pytest -q -p plug", map[string]string{"plug.py": py}, "plug.py:2"},
+		{"PYTEST_PLUGINS=ci.plug pytest", map[string]string{"ci/plug.py": py}, "ci/plug.py:2"},
 		{"pip install -e .", map[string]string{"setup.py": py}, "setup.py:2"},
 		{"npx jest", map[string]string{"jest.config.js": js}, "jest.config.js:1"},
 		{"npm test", map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`, "vite.config.ts": js}, "vite.config.ts:1"},

@@ -60,3 +60,19 @@ func TestALinkIsNotWhatItLeadsTo(t *testing.T) {
 		}
 	}
 }
+
+// The place of a remote is that remote, by whatever name git is told it; another
+// repository of this machine is not.
+func TestPushesToThePlaceOfARemote(t *testing.T) {
+	s := builtin(t)
+	g := &Guarded{Root: "/w/app", Home: "/home/me", Remotes: []string{"/w/remote.git", "/srv/git/app/.git"}}
+	for line, held := range map[string]bool{
+		"git push ../remote.git HEAD:x": true, "git send-pack ../remote.git HEAD:x": true, "git push file:///w/remote.git": true, "git push /srv/git/app main": true,
+		"cd sub && git push ../../remote main": true, "git push /tmp/fixture.git main": false, "git push ../other.git": false,
+	} {
+		res := s.Classify(Call{Tool: "Bash", Input: mustJSON(t, map[string]string{"command": line}), Cwd: "/w/app", Guarded: g})
+		if got := res.Tier == External; got != held {
+			t.Errorf("%s: held %v: %+v", line, got, res.Hits)
+		}
+	}
+}

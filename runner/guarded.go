@@ -13,6 +13,9 @@ import (
 func Guarded(ctx context.Context, o *Options) *policy.Guarded {
 	own := func() []string { return slices.Concat([]string{o.State}, o.Protected, o.Watched) }
 	g := firewall.Guarded(o.Root, gitDir(ctx, o), o.Env, nil, own)
+	for _, l := range o.remotes {
+		g.Remotes = append(g.Remotes, l.dir)
+	}
 	g.Own() // what lies behind their names now, and not when the agent has changed that
 	return g
 }
