@@ -85,7 +85,8 @@ func (r *reading) pomFile(text, file string) []Hit {
 				rest = rest[:k]
 			}
 		}
-		line := prog
+		var line strings.Builder
+		line.WriteString(prog)
 		for _, tag := range []string{"<argument>", "<commandlineArgs>", `value="`, `line="`} {
 			closing := "<"
 			if strings.HasSuffix(tag, `"`) {
@@ -93,11 +94,11 @@ func (r *reading) pomFile(text, file string) []Hit {
 			}
 			for part := range strings.SplitSeq(rest, tag) {
 				if v, _, ok := strings.Cut(part, closing); ok && !strings.HasPrefix(rest, part) {
-					line += " " + strings.TrimSpace(v)
+					line.WriteString(" " + strings.TrimSpace(v))
 				}
 			}
 		}
-		hits = append(hits, r.placed(r.line(line), file, text, 0)...)
+		hits = append(hits, r.placed(r.line(line.String()), file, text, 0)...)
 	}
 }
 
