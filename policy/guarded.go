@@ -26,8 +26,11 @@ type Guarded struct {
 }
 
 func (g *Guarded) files() []string {
-	if g.Own == nil {
+	switch {
+	case g.Own == nil:
 		return g.Files
+	case len(g.Files) == 0: // so it is in a run, for which this is asked again and again
+		return g.Own()
 	}
 	return slices.Concat(g.Files, g.Own())
 }
