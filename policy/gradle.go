@@ -89,28 +89,38 @@ func gradleNeeds(block string) []string {
 	return out
 }
 
-// gradleBlock classifies the commands of a task: commandLine 'git', 'push', and
-// what its code starts or sends.
+// gradleBlock classifies the commands of a task, and what its code starts or
+// sends.
 func (r *reading) gradleBlock(block string) []Hit {
-	src := lex("groovy", block)
 	hits := r.program("groovy", block)
+	for _, words := range gradleCommands(lex("groovy", block)) {
+		hits = append(hits, r.line(quoteWords(words))...)
+	}
+	return hits
+}
+
+// gradleCommands are the commands that a build script names: commandLine 'git',
+// 'push', or an executable and its args.
+func gradleCommands(src *source) [][]string {
+	var out [][]string
 	prog := ""
 	for at, line := range lineStarts(src.code) {
+		from := max(strings.Index(line, "commandLine"), 0)
 		var words []string
-		for _, l := range src.within(at, at+len(line)) {
+		for _, l := range src.within(at+from, at+len(line)) {
 			words = append(words, l.text)
 		}
 		switch word := strings.TrimSpace(line); {
 		case len(words) == 0:
 		case strings.Contains(word, "commandLine"):
-			hits = append(hits, r.line(quoteWords(words))...)
+			out = append(out, words)
 		case strings.Contains(word, "executable"):
 			prog = words[0]
 		case strings.HasPrefix(word, "args") && prog != "":
-			hits = append(hits, r.line(quoteWords(append([]string{prog}, words...)))...)
+			out = append(out, append([]string{prog}, words...))
 		}
 	}
-	return hits
+	return out
 }
 
 // lineStarts gives each line of a text with the place where it begins.

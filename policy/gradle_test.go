@@ -8,7 +8,8 @@ func TestBuildScripts(t *testing.T) {
 	gradle := "cat > build.gradle <<'X'\ntask hello { doLast { println 'hi' } }\n" +
 		"task sendIt(type: Exec) {\n  commandLine 'git', 'push', 'origin'\n}\n" +
 		"tasks.register('all2') {\n  dependsOn 'sendIt'\n}\n" +
-		"tasks.register(\"two\", Exec) {\n  executable 'npm'\n  args 'publish'\n}\nX\ngradle "
+		"tasks.register(\"two\", Exec) {\n  executable 'npm'\n  args 'publish'\n}\n" +
+		"tasks.register('three') { exec { workingDir '.'; commandLine 'git', 'push' } }\nX\ngradle "
 	ant := "cat > build.xml <<'X'\n<project default=\"x\">\n<target name=\"x\" depends=\"y\"/>\n" +
 		"<target name=\"y\"><exec executable=\"git\"><arg value=\"push\"/></exec></target>\n" +
 		"<target name=\"z\"><exec executable=\"git\"><arg line=\"status -s\"/></exec></target>\n</project>\nX\nant"
@@ -23,6 +24,7 @@ func TestBuildScripts(t *testing.T) {
 		{gradle + ":sendIt", true},
 		{gradle + "all2", true},
 		{gradle + "two", true},
+		{gradle + "three", true},
 		{gradle + "hello", false},
 		{gradle + "clean build", false},
 		{gradle + "sendIt --dry-run", false},

@@ -48,19 +48,8 @@ func (r *reading) gradleFile(text, file string) []Hit {
 		lang = "java" // Kotlin, as far as strings and calls go
 	}
 	hits := r.programFile(lang, text, file)
-	src, n := lex(lang, text), 0
-	for line := range strings.Lines(src.code) {
-		start := n
-		n += len(line)
-		if i := strings.Index(line, "commandLine"); i >= 0 {
-			var words []string
-			for _, l := range src.within(start+i, n) {
-				words = append(words, l.text)
-			}
-			if len(words) > 0 {
-				hits = append(hits, r.placed(r.line(quoteWords(words)), file, text, 0)...)
-			}
-		}
+	for _, words := range gradleCommands(lex(lang, text)) {
+		hits = append(hits, r.placed(r.line(quoteWords(words)), file, text, 0)...)
 	}
 	return hits
 }

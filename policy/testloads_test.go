@@ -40,6 +40,7 @@ func TestTestsOfTheAgentsAreRead(t *testing.T) {
 
 		{"./gradlew test", map[string]string{"settings.gradle": "\"git push origin main\".execute().waitFor()\n"}, []string{"settings.gradle"}, true},
 		{"gradle build", map[string]string{"build.gradle": "task a(type: Exec) {\n  commandLine 'git', 'push', 'origin'\n}\n"}, []string{"build.gradle"}, true},
+		{"gradle build", map[string]string{"build.gradle": "task a(type: Exec) {\n  executable 'npm'\n  args 'publish'\n}\n"}, []string{"build.gradle"}, true},
 		{"./gradlew check", map[string]string{"app/build.gradle.kts": "tasks.register<Exec>(\"a\") { commandLine(\"git\", \"push\") }\n"}, []string{"app/build.gradle.kts"}, true},
 		{"mvn -q test", map[string]string{"pom.xml": "<configuration><executable>git</executable><arguments><argument>push</argument><argument>origin</argument></arguments></configuration>"}, []string{"pom.xml"}, true},
 		{"mvn verify", map[string]string{"pom.xml": "<target><exec executable=\"git\"><arg value=\"push\"/></exec></target>"}, []string{"pom.xml"}, true},
