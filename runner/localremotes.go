@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-b23e517c/loop/internal/regular"
+	"github.com/seed-b23e517c/loop/internal/workspace"
 	"github.com/seed-b23e517c/loop/policy"
 	"github.com/seed-b23e517c/loop/queue"
 )
@@ -77,7 +78,7 @@ func (l localRemote) refs() map[string]string {
 	// Without packed ones there are those in files, which are newer.
 	packed, _ := regular.Read(filepath.Join(l.dir, "packed-refs"), maxWatched)
 	for line := range strings.Lines(string(packed)) {
-		if hash, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && isObjectName(hash) && len(out) < maxRemoteRefs {
+		if hash, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && workspace.IsHash(hash) && len(out) < maxRemoteRefs {
 			out[ref] = hash
 		}
 	}
@@ -91,17 +92,13 @@ func (l localRemote) refs() map[string]string {
 		}
 		ref, relErr := filepath.Rel(l.dir, path)
 		if text, err := regular.Read(path, 1<<10); err == nil && relErr == nil {
-			if hash := strings.TrimSpace(string(text)); isObjectName(hash) {
+			if hash := strings.TrimSpace(string(text)); workspace.IsHash(hash) {
 				out[filepath.ToSlash(ref)] = hash
 			}
 		}
 		return nil
 	})
 	return out
-}
-
-func isObjectName(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // noteRemotes adds how the references of the local remotes are now.

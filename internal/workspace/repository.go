@@ -52,9 +52,11 @@ func (f Finder) search(dir string) Repository {
 	}
 	for top := start; ; top = filepath.Dir(top) {
 		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
-			r := openRepository(top)
-			if plain := r.plain; plain != nil {
-				r.plain = sync.OnceValue(func() bool { return plain() && sameDevice(start, top) && !f.elsewhere() })
+			r, ok := openRepository(top)
+			if ok {
+				r.plain = sync.OnceValue(func() bool {
+					return r.simple() && ours(top, filepath.Join(top, ".git"), r.Own) && sameDevice(start, top) && !f.elsewhere()
+				})
 			}
 			return r
 		} else if !errors.Is(err, fs.ErrNotExist) {
@@ -79,21 +81,22 @@ func (f Finder) elsewhere() bool {
 	return false
 }
 
-// openRepository reads the files of the repository with the top folder top.
-func openRepository(top string) Repository {
-	r := Repository{Top: top}
+// openRepository reads the files of the repository with the top folder top; ok is
+// false where they do not say all of where it lies.
+func openRepository(top string) (r Repository, ok bool) {
+	r.Top = top
 	git := filepath.Join(top, ".git")
 	info, err := os.Lstat(git)
 	switch {
 	case err != nil:
-		return r
+		return r, false
 	case info.IsDir():
 		r.Own, r.Common = git, git
 	default: // of a linked work tree, or a submodule
 		text, err := readFile(git)
 		dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
 		if err != nil || !ok {
-			return r
+			return r, false
 		}
 		r.Own = under(top, dir)
 		r.Common = r.Own
@@ -101,12 +104,10 @@ func openRepository(top string) Repository {
 		if err == nil {
 			r.Common = under(r.Own, strings.TrimSpace(string(common)))
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return r
+			return r, false
 		}
 	}
-	found := r
-	r.plain = func() bool { return found.simple() && ours(top, git, found.Own) }
-	return r
+	return r, true
 }
 
 // simple reports whether there is a repository, and nothing in its
@@ -194,7 +195,7 @@ func (r Repository) head() (commit, branch string, ok bool) {
 	line := strings.TrimSpace(string(text))
 	ref, ok := strings.CutPrefix(line, "ref:")
 	if !ok {
-		return line, "", isHash(line)
+		return line, "", IsHash(line)
 	}
 	ref = strings.TrimSpace(ref)
 	branch = branchOf(ref)
@@ -211,7 +212,7 @@ func (r Repository) resolve(ref string) (commit string, ok bool) {
 	text, err := readFile(filepath.Join(r.Common, filepath.FromSlash(ref)))
 	if err == nil {
 		commit = strings.TrimSpace(string(text))
-		return commit, isHash(commit)
+		return commit, IsHash(commit)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", false
@@ -228,10 +229,10 @@ func (r Repository) resolve(ref string) (commit string, ok bool) {
 		return "", true
 	}
 	commit = string(packed[bytes.LastIndexByte(packed[:at], '\n')+1 : at])
-	return commit, isHash(commit)
+	return commit, IsHash(commit)
 }
 
-// isHash reports whether a text is the name of an object: SHA-1 or SHA-256.
-func isHash(s string) bool {
+// IsHash reports whether a text is the name of an object: SHA-1 or SHA-256.
+func IsHash(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
