@@ -148,7 +148,7 @@ func unmaskAt(text string, i int) (plain string, n int) {
 	case b == '\\':
 		return unmaskEscape(text[i:])
 	case b == '\x1b':
-		return "", escapeLen(text[i:])
+		return "", EscapeLen(text[i:])
 	case b < ' ' && b != '\n' && b != '\r' && b != '\t' || b == 0x7F:
 		return "", 1
 	case (b == '\'' || b == '"' || b == '*') && i+1 < len(text) && text[i+1] == b:
@@ -170,8 +170,8 @@ func breakLen(s string) int {
 	return len(s) - len(rest)
 }
 
-// escapeLen is the length of a sequence that colours a terminal.
-func escapeLen(s string) int {
+// EscapeLen is the length of a sequence that colours a terminal.
+func EscapeLen(s string) int {
 	rest, ok := strings.CutPrefix(s, "\x1b[")
 	if !ok {
 		return 1

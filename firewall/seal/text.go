@@ -199,7 +199,7 @@ func squeezed(text string) sum {
 	for i := 0; i < len(text); {
 		switch b := text[i]; {
 		case b == '\x1b':
-			i += escapeLen(text[i:])
+			i += receipt.EscapeLen(text[i:])
 		case b < utf8.RuneSelf:
 			if b > ' ' && b != 0x7f {
 				buf = append(buf, b)
@@ -219,14 +219,4 @@ func squeezed(text string) sum {
 	}
 	h.Write(buf)
 	return sum(h.Sum(nil))
-}
-
-// escapeLen is the length of a sequence that colours a terminal.
-func escapeLen(s string) int {
-	rest, ok := strings.CutPrefix(s, "\x1b[")
-	if !ok {
-		return 1
-	}
-	rest = strings.TrimLeft(rest, "0123456789;?")
-	return min(len(s), len(s)-len(rest)+1)
 }
