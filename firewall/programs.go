@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"github.com/seed-b23e517c/loop/internal/regular"
 )
 
 // minProgram is the size from which a file may be a compiled program.
@@ -70,13 +71,13 @@ func (f Files) programFolders() []string {
 
 // compiledSize is the size of a compiled program, 0 of what is none.
 func compiledSize(name string) int64 {
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := regular.Open(name)
 	if err != nil {
 		return 0
 	}
 	defer file.Close()
 	fi, err := file.Stat()
-	if err != nil || !fi.Mode().IsRegular() || fi.Size() < minProgram {
+	if err != nil || fi.Size() < minProgram {
 		return 0
 	}
 	var head [4]byte
@@ -93,12 +94,12 @@ func compiledSize(name string) int64 {
 
 // sameText compares two regular files of one size.
 func sameText(a, b string) bool {
-	fa, err := os.Open(a)
+	fa, err := regular.Open(a)
 	if err != nil {
 		return false
 	}
 	defer fa.Close()
-	fb, err := os.Open(b)
+	fb, err := regular.Open(b)
 	if err != nil {
 		return false
 	}

@@ -32,8 +32,8 @@ var mayImport = map[string][]string{
 	"prompts":            {"stories", "policy"},
 	"scanner":            {"policy", "transcript"},
 	"queue":              {"policy"},
-	"claims":             {"policy/shell", "queue", "transcript"}, // knows a line, not what reaches out
-	"firewall":           {"policy", "queue", "internal/proc"},
+	"claims":             {"policy/shell", "queue", "transcript"},                  // knows a line, not what reaches out
+	"firewall":           {"policy", "queue", "internal/proc", "internal/regular"}, // looks at files of the agent
 	"firewall/port":      {"firewall"},
 	"firewall/seal":      {"firewall", "receipt"}, // mints when the hook reports a result
 	"internal/regular":   {},
