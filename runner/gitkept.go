@@ -121,8 +121,8 @@ func (k *keptGit) mendFolder(aside string) (string, error) {
 	}
 	text := ""
 	if there, err := os.Lstat(k.common); err != nil || !os.SameFile(held, there) {
-		from, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", k.folder.Fd()))
-		if moved, statErr := os.Lstat(from); err != nil || statErr != nil || !os.SameFile(held, moved) {
+		from, ok := movedTo(k.folder)
+		if !ok {
 			return "", fmt.Errorf("git's folder %s was removed or moved away during this attempt; the repository is not there any more", k.common)
 		}
 		if err := setAside(k.common, aside); err != nil {
@@ -155,6 +155,20 @@ func (k *keptGit) mendFolder(aside string) (string, error) {
 	}
 	text = strings.TrimPrefix(text+"; all of git's references were removed during this attempt; loop has put them back as they were before it", "; ")
 	return text, os.MkdirAll(filepath.Join(k.common, "refs"), 0o700)
+}
+
+// movedTo is where a folder that is held open lies now; ok is false when it was
+// removed, or the system does not say.
+func movedTo(folder *os.File) (path string, ok bool) {
+	held, err := folder.Stat()
+	if err != nil {
+		return "", false
+	}
+	if path, err = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", folder.Fd())); err != nil {
+		return "", false
+	}
+	there, err := os.Lstat(path)
+	return path, err == nil && os.SameFile(held, there)
 }
 
 // changed: one of the files is not what it was, or a folder is missing.

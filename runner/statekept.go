@@ -28,8 +28,7 @@ func (r *run) mendState(ctx context.Context, a *queue.Attempt) (found string, er
 	if there, err := os.Stat(r.o.State); err == nil && os.SameFile(held, there) {
 		return r.mendQueue(ctx, a)
 	}
-	from, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", r.state.file.Fd()))
-	if moved, statErr := os.Stat(from); err == nil && statErr == nil && os.SameFile(held, moved) {
+	if from, ok := movedTo(r.state.file); ok {
 		if err := os.MkdirAll(filepath.Dir(r.o.State), 0o700); err != nil {
 			return "", err
 		}
