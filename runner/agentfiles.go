@@ -9,10 +9,10 @@ import (
 	digest "hash"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/internal/regular"
 )
 
@@ -22,12 +22,11 @@ const maxAgentFiles = 2000
 // agentFiles are the files of the work tree that are not, byte for byte, in the
 // commit at which the session began: what an agent of it may have written. git
 // only lists for it; nothing that its settings name is run.
-func agentFiles(ctx context.Context, o *Options, since time.Time) []string {
+func (r *run) agentFiles(ctx context.Context) []string {
+	o, since := r.o, r.begun()
 	list := func(args ...string) []string {
-		out := proc.Run(ctx, proc.RunOptions{
-			Argv: gitArgv(args...), Dir: o.Root, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 64 << 20, Separate: true, Now: o.Now,
-		})
-		return splitZero(string(out.Tail)) // no answer, no files
+		names, _ := gitTexts(ctx, o, 64<<20, args...) // no answer, no files
+		return names
 	}
 	var changed []string
 	for _, name := range list("ls-files", "-z", "--cached", "--others", "--exclude-standard") {
@@ -37,7 +36,7 @@ func agentFiles(ctx context.Context, o *Options, since time.Time) []string {
 		}
 	}
 	if len(changed) == 0 || o.startHead == "" {
-		return changed
+		return under(o.Root, changed)
 	}
 	was := map[string]string{}
 	for _, entry := range list("ls-tree", "-r", "-z", o.startHead) {
@@ -45,14 +44,15 @@ func agentFiles(ctx context.Context, o *Options, since time.Time) []string {
 			was[name] = about[strings.LastIndexByte(about, ' ')+1:]
 		}
 	}
-	out := changed[:0]
-	for _, name := range changed {
-		if id := was[name]; id == "" || id != blobName(filepath.Join(o.Root, filepath.FromSlash(name)), len(id)) {
-			out = append(out, name)
-		}
-	}
-	return out
+	return under(o.Root, slices.DeleteFunc(changed, func(name string) bool {
+		id := was[name]
+		return id != "" && id == blobName(filepath.Join(o.Root, filepath.FromSlash(name)), len(id))
+	}))
 }
+
+// begun is from when on what was written may be an agent's. Some file systems
+// know whole seconds only.
+func (r *run) begun() time.Time { return r.session.Started.Truncate(time.Second) }
 
 // blobName is the name that git gives to what a file holds, "" when it cannot be
 // read. Source: git's object format.

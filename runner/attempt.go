@@ -160,7 +160,7 @@ func (r *run) guard(ctx context.Context, a *queue.Attempt) *firewall.Guard {
 		ReadFile:  readable.Read,
 		ReadDir:   readable.List,
 		ProgramOf: readable.Program, Builds: r.builds,
-		Changed: func() []string { return under(r.o.Root, agentFiles(ctx, r.o, r.session.Started.Truncate(time.Second))) },
+		Changed: func() []string { return r.agentFiles(ctx) },
 		// The client reads its settings once, before the handshake; from then on
 		// the token in them is for nobody.
 		OnStart: func() {

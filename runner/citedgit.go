@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-b23e517c/loop/internal/proc"
 	"github.com/seed-b23e517c/loop/queue"
 )
 
@@ -19,7 +18,7 @@ func commitMessages(ctx context.Context, o *Options, head, base string) []string
 	if base != "" {
 		args = append(args, base)
 	}
-	return gitTexts(ctx, o, append(args, "--")...)
+	return messages(ctx, o, append(args, "--")...)
 }
 
 // messagesBeside are the texts that git keeps beside the branch and that are not
@@ -27,10 +26,10 @@ func commitMessages(ctx context.Context, o *Options, head, base string) []string
 // commits that the work tree was at and that it has left.
 func messagesBeside(ctx context.Context, o *Options, a *queue.Attempt) []string {
 	since := a.Started.Unix()
-	texts := dated(since, gitTexts(ctx, o, "for-each-ref", "--count=200", "--sort=-creatordate", "--format=%(creatordate:unix)%0a%(contents)%00", "refs/tags"))
-	texts = append(texts, dated(since, gitTexts(ctx, o, "log", "-p", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--max-count=200",
+	texts := dated(since, messages(ctx, o, "for-each-ref", "--count=200", "--sort=-creatordate", "--format=%(creatordate:unix)%0a%(contents)%00", "refs/tags"))
+	texts = append(texts, dated(since, messages(ctx, o, "log", "-p", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--max-count=200",
 		"--format=%x00%ct%n%B", "--glob=refs/notes/*", "--"))...)
-	left := dated(since, gitTexts(ctx, o, "log", "-g", "--max-count=200", "--format=%ct%n%H%x00", "HEAD", "--"))
+	left := dated(since, messages(ctx, o, "log", "-g", "--max-count=200", "--format=%ct%n%H%x00", "HEAD", "--"))
 	if len(left) == 0 {
 		return texts
 	}
@@ -42,7 +41,7 @@ func messagesBeside(ctx context.Context, o *Options, a *queue.Attempt) []string 
 	if a.HeadBefore != "" {
 		args = append(args, a.HeadBefore)
 	}
-	return append(texts, gitTexts(ctx, o, append(args, "--")...)...)
+	return append(texts, messages(ctx, o, append(args, "--")...)...)
 }
 
 // dated are the texts that begin with a line that is a time, and not an earlier
@@ -57,13 +56,11 @@ func dated(since int64, texts []string) (late []string) {
 	return late
 }
 
-// gitTexts runs git and gives what it prints, cut at the zero bytes.
-func gitTexts(ctx context.Context, o *Options, args ...string) []string {
-	out := proc.Run(ctx, proc.RunOptions{
-		Argv: gitArgv(args...), Dir: o.Root, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
-	})
-	if !out.OK() {
+// messages are the texts that git prints, none when it fails.
+func messages(ctx context.Context, o *Options, args ...string) []string {
+	texts, ok := gitTexts(ctx, o, 1<<20, args...)
+	if !ok {
 		return nil
 	}
-	return strings.Split(string(out.Tail), "\x00")
+	return texts
 }

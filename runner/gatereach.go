@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/seed-b23e517c/loop/firewall"
 	"github.com/seed-b23e517c/loop/internal/proc"
@@ -37,8 +36,7 @@ func (r *run) leaving(ctx context.Context, command string) string {
 	if err != nil {
 		return ""
 	}
-	since := r.session.Started.Truncate(time.Second)
-	changed := sync.OnceValue(func() []string { return under(r.o.Root, agentFiles(ctx, r.o, since)) }) // most gates need not know
+	changed := sync.OnceValue(func() []string { return r.agentFiles(ctx) }) // most gates need not know
 	readable := firewall.FilesOf(r.o.Root, r.o.Env)
 	call := policy.Call{
 		Tool: "Bash", Input: input, Cwd: r.o.Root, NoWords: true,
@@ -47,10 +45,11 @@ func (r *run) leaving(ctx context.Context, command string) string {
 		ProgramOf: func(name string) string { return readable.Program(r.o.Root, name) },
 		Builds:    r.builds,
 	}
-	without := outside(r.o.Set.Classify(call))
-	call.Changed = changed
-	for _, h := range outside(r.o.Set.Classify(call)) {
-		if !r.ofAgents(ctx, h.File, changed(), since) && slices.ContainsFunc(without, func(w policy.Hit) bool {
+	without := sync.OnceValue(func() []policy.Hit { return outside(r.o.Set.Classify(call)) })
+	known := call
+	known.Changed = changed
+	for _, h := range outside(r.o.Set.Classify(known)) {
+		if !r.ofAgents(ctx, h.File, changed()) && slices.ContainsFunc(without(), func(w policy.Hit) bool {
 			return w.Rule == h.Rule && w.File == h.File && w.Line == h.Line
 		}) {
 			continue
@@ -72,12 +71,12 @@ func outside(res policy.Result) []policy.Hit {
 
 // ofAgents: the file is not as it was when the session began. Of one that git
 // leaves out only the time is known.
-func (r *run) ofAgents(ctx context.Context, file string, changed []string, since time.Time) bool {
+func (r *run) ofAgents(ctx context.Context, file string, changed []string) bool {
 	if slices.Contains(changed, file) {
 		return true
 	}
 	info, err := os.Lstat(file)
-	return err == nil && !changeTime(info).Before(since) && ignoredHere(ctx, r.o, file)
+	return err == nil && !changeTime(info).Before(r.begun()) && ignoredHere(ctx, r.o, file)
 }
 
 // ignoredHere: git does not look at the file.

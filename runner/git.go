@@ -29,6 +29,15 @@ func gitArgv(args ...string) []string {
 	return append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...)
 }
 
+// gitTexts are the texts that git prints with a zero byte behind each, of at most
+// tail bytes the last. ok is false when it fails.
+func gitTexts(ctx context.Context, o *Options, tail int, args ...string) (texts []string, ok bool) {
+	out := proc.Run(ctx, proc.RunOptions{
+		Argv: gitArgv(args...), Dir: o.Root, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: tail, Separate: true, Now: o.Now,
+	})
+	return splitZero(string(out.Tail)), out.OK()
+}
+
 func gitLine(ctx context.Context, o *Options, dir string, args ...string) string {
 	out := proc.Run(ctx, proc.RunOptions{
 		Argv: gitArgv(args...), Dir: dir, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 4 << 10, Now: o.Now,

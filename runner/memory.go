@@ -50,17 +50,15 @@ func readMemory(ctx context.Context, o *Options) memory {
 
 // gitMemory lists the memory files that git knows or sees untracked.
 func gitMemory(ctx context.Context, o *Options) []string {
-	argv := gitArgv("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
+	args := []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"}
 	for _, name := range memoryNames {
-		argv = append(argv, ":(glob)**/"+name)
+		args = append(args, ":(glob)**/"+name)
 	}
-	out := proc.Run(ctx, proc.RunOptions{
-		Argv: argv, Dir: o.Root, Env: o.Env, Plain: true, Timeout: gitTimeout, Tail: 1 << 20, Separate: true, Now: o.Now,
-	})
-	if !out.OK() {
+	names, ok := gitTexts(ctx, o, 1<<20, args...)
+	if !ok {
 		return nil
 	}
-	return slices.DeleteFunc(strings.Split(string(out.Tail), "\x00"), func(s string) bool { return s == "" })
+	return names
 }
 
 // clientMemory is where the client keeps its own memory of this folder.
